@@ -1,0 +1,351 @@
+package change
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+)
+
+// Conflict is one part of a file that two writers changed differently.
+type Conflict struct {
+	Path   string `json:"path"`
+	Part   string `json:"part"`
+	Base   string `json:"base"`   // the part both started from
+	Ours   string `json:"ours"`   // what this change makes of it; "" when it removes it
+	Theirs string `json:"theirs"` // what the file has; "" when it is gone
+}
+
+// Merge joins two changes of one file that started from the same base: ours and
+// theirs. Parts are frontmatter keys, sections of the body, entries of the
+// index keyed on what they link, and lines of the index's text. A part that one
+// side changed is taken from it; a part that both changed differently is a
+// conflict. Two insertions at one place are both kept, ours first. The stamps
+// that the client writes never conflict.
+func Merge(path, base, ours, theirs string) (merged string, conflicts []Conflict) {
+	switch {
+	case ours == theirs || base == ours:
+		return theirs, nil
+	case base == theirs:
+		return ours, nil
+	}
+	b := split(path, base)
+	o, t := align(b, split(path, ours)), align(b, split(path, theirs))
+	m := merger{path: path, base: byID(identify(b))}
+	return m.merge(identify(b), o, t)
+}
+
+// identified is a unit with the identity it shares with other versions.
+type identified struct {
+	unit
+	id string
+}
+
+func identify(us []unit) []identified {
+	out := make([]identified, len(us))
+	for i, u := range us {
+		out[i] = identified{u, fmt.Sprintf("b%d", i)}
+	}
+	return out
+}
+
+func byID(us []identified) map[string]identified {
+	m := make(map[string]identified, len(us))
+	for _, u := range us {
+		m[u.id] = u
+	}
+	return m
+}
+
+// align gives the units of a version the identities of the base units that they
+// are: by longest common subsequence, then keyed ones by key where they moved,
+// then a text line put in the place of a removed one counts as that line
+// changed. New units are identified by their key, or by a number.
+func align(base, version []unit) []identified {
+	match := make([]int, len(version)) // index in base, -1
+	for i := range match {
+		match[i] = -1
+	}
+	taken := make([]bool, len(base))
+	for _, p := range commonUnits(base, version) {
+		match[p[1]], taken[p[0]] = p[0], true
+	}
+	keys := map[string]int{}
+	for i, u := range base {
+		if u.kind != plain && !taken[i] {
+			keys[u.key] = i
+		}
+	}
+	for i, u := range version {
+		if match[i] >= 0 || u.kind == plain {
+			continue
+		}
+		if j, ok := keys[u.key]; ok && !taken[j] {
+			match[i], taken[j] = j, true
+		}
+	}
+	pairReplacedLines(base, version, match, taken)
+	out := make([]identified, len(version))
+	for i, u := range version {
+		switch {
+		case match[i] >= 0:
+			out[i] = identified{u, fmt.Sprintf("b%d", match[i])}
+		case u.kind == plain:
+			out[i] = identified{u, fmt.Sprintf("n%d", i)}
+		default:
+			out[i] = identified{u, "k" + u.key}
+		}
+	}
+	return out
+}
+
+// pairReplacedLines matches removed text lines with text lines that stand in
+// the same gap between kept units, in order.
+func pairReplacedLines(base, version []unit, match []int, taken []bool) {
+	removed := map[int][]int{} // kept base unit before the gap -> removed lines
+	last := -1
+	for i, u := range base {
+		if taken[i] {
+			last = i
+		} else if u.kind == plain {
+			removed[last] = append(removed[last], i)
+		}
+	}
+	last = -1
+	for i, u := range version {
+		switch {
+		case match[i] >= 0:
+			last = match[i]
+		case u.kind == plain && len(removed[last]) > 0:
+			j := removed[last][0]
+			removed[last] = removed[last][1:]
+			match[i], taken[j] = j, true
+		}
+	}
+}
+
+// commonUnits gives pairs of indexes of units that are the same in both, in
+// order. It compares one line a unit with a line diff.
+func commonUnits(a, b []unit) [][2]int {
+	edits := udiff.Lines(signature(a), signature(b))
+	var pairs [][2]int
+	ai, bi := 0, 0
+	lines := lineStarts(a)
+	advance := func(to int) {
+		for ai < len(a) && lines[ai] < to {
+			pairs = append(pairs, [2]int{ai, bi})
+			ai++
+			bi++
+		}
+	}
+	for _, e := range edits {
+		advance(e.Start)
+		for ai < len(a) && lines[ai] < e.End {
+			ai++
+		}
+		bi += strings.Count(e.New, "\n")
+	}
+	advance(len(signature(a)))
+	return slices.DeleteFunc(pairs, func(p [2]int) bool {
+		return p[1] >= len(b) || signatureOf(a[p[0]]) != signatureOf(b[p[1]])
+	})
+}
+
+func signatureOf(u unit) string {
+	return string('a'+rune(u.kind)) + strings.NewReplacer("\n", " ", "\r", " ").Replace(u.key) + "\n"
+}
+
+func signature(us []unit) string {
+	var s strings.Builder
+	for _, u := range us {
+		s.WriteString(signatureOf(u))
+	}
+	return s.String()
+}
+
+func lineStarts(us []unit) []int {
+	starts := make([]int, len(us))
+	at := 0
+	for i, u := range us {
+		starts[i] = at
+		at += len(signatureOf(u))
+	}
+	return starts
+}
+
+type merger struct {
+	path      string
+	base      map[string]identified
+	conflicts []Conflict
+}
+
+func (m *merger) merge(base, ours, theirs []identified) (string, []Conflict) {
+	renameNew(ours, theirs)
+	o, t := byID(ours), byID(theirs)
+	// Where only one side moved units, its order holds; the disk's otherwise.
+	skeleton, other := theirs, ours
+	if moved(base, ours) && !moved(base, theirs) {
+		skeleton, other = ours, theirs
+	}
+	var out []identified
+	for _, u := range order(skeleton, other) {
+		ou, inO := o[u.id]
+		tu, inT := t[u.id]
+		bu, inB := m.base[u.id]
+		r, keep := m.decide(bu, inB, ou, inO, tu, inT)
+		if keep {
+			out = append(out, r)
+		}
+	}
+	if len(m.conflicts) > 0 {
+		return "", m.conflicts
+	}
+	return join(out, neighbours(ours, theirs)), nil
+}
+
+// renameNew keeps new text lines of the two sides apart; new keyed units with
+// one key stay one unit.
+func renameNew(ours, theirs []identified) {
+	for _, side := range []struct {
+		us   []identified
+		mark string
+	}{{ours, "o"}, {theirs, "t"}} {
+		for i := range side.us {
+			if strings.HasPrefix(side.us[i].id, "n") {
+				side.us[i].id = side.mark + side.us[i].id
+			}
+		}
+	}
+}
+
+// moved reports whether the units that a version shares with the base stand in
+// another order.
+func moved(base, version []identified) bool {
+	pos := make(map[string]int, len(base))
+	for i, u := range base {
+		pos[u.id] = i
+	}
+	last := -1
+	for _, u := range version {
+		p, ok := pos[u.id]
+		if !ok {
+			continue
+		}
+		if p < last {
+			return true
+		}
+		last = p
+	}
+	return false
+}
+
+// order gives the skeleton with what only other has put behind the unit that
+// it follows there.
+func order(skeleton, other []identified) []identified {
+	in := byID(skeleton)
+	follow := map[string][]identified{} // id it follows, "" at the start
+	prev := ""
+	for _, u := range other {
+		if _, ok := in[u.id]; ok {
+			prev = u.id
+			continue
+		}
+		follow[prev] = append(follow[prev], u)
+	}
+	out := slices.Clone(follow[""])
+	for _, u := range skeleton {
+		out = append(out, u)
+		out = append(out, follow[u.id]...)
+	}
+	return out
+}
+
+// decide merges one unit. What is absent on a side counts as its content.
+func (m *merger) decide(b identified, inB bool, o identified, inO bool, t identified, inT bool) (identified, bool) {
+	same := func(x identified, inX bool, y identified, inY bool) bool {
+		return inX == inY && (!inX || x.text == y.text)
+	}
+	trimmedSame := func(x identified, inX bool, y identified, inY bool) bool {
+		return inX && inY && trimEnd(x.text) == trimEnd(y.text)
+	}
+	switch {
+	case same(o, inO, t, inT) || same(o, inO, b, inB):
+		return t, inT
+	case same(t, inT, b, inB):
+		return o, inO
+	case trimmedSame(o, inO, t, inT) || trimmedSame(o, inO, b, inB):
+		t.text = trimEnd(t.text) + longerEnd(o.text, t.text)
+		return t, inT
+	case trimmedSame(t, inT, b, inB):
+		if !inO {
+			return o, false
+		}
+		o.text = trimEnd(o.text) + longerEnd(o.text, t.text)
+		return o, inO
+	case inO && inT && o.kind == stamp:
+		if strings.HasSuffix(o.key, "modified") && o.text > t.text {
+			return o, true
+		}
+		return t, true
+	}
+	c := Conflict{Path: m.path, Base: b.text, Ours: o.text, Theirs: t.text}
+	for _, u := range []identified{b, o, t} {
+		if u.part != "" {
+			c.Part = u.part
+			break
+		}
+	}
+	m.conflicts = append(m.conflicts, c)
+	return t, inT
+}
+
+func trimEnd(s string) string { return strings.TrimRight(s, "\r\n") }
+
+// longerEnd gives the longer run of newlines that ends a or b.
+func longerEnd(a, b string) string {
+	ea, eb := a[len(trimEnd(a)):], b[len(trimEnd(b)):]
+	if len(ea) > len(eb) {
+		return ea
+	}
+	return eb
+}
+
+// neighbours gives the pairs of units that follow each other in a version.
+func neighbours(versions ...[]identified) map[[2]string]bool {
+	pairs := map[[2]string]bool{}
+	for _, us := range versions {
+		for i := 1; i < len(us); i++ {
+			pairs[[2]string{us[i-1].id, us[i].id}] = true
+		}
+	}
+	return pairs
+}
+
+// join puts units together. One that lost its newline, because it ended the
+// file on its side, gets one when something follows; a section that follows
+// another only in the merged file gets a blank line before it.
+func join(us []identified, known map[[2]string]bool) string {
+	var b strings.Builder
+	eol := "\n"
+	for _, u := range us {
+		if strings.HasSuffix(u.text, "\r\n") {
+			eol = "\r\n"
+			break
+		}
+	}
+	for i, u := range us {
+		b.WriteString(u.text)
+		if i+1 == len(us) || u.text == "" || u.text == "\ufeff" {
+			continue
+		}
+		if !strings.HasSuffix(u.text, "\n") {
+			b.WriteString(eol)
+		}
+		section := strings.HasPrefix(us[i+1].key, "s:") && us[i+1].key != "s:"
+		if section && !known[[2]string{u.id, us[i+1].id}] && strings.TrimRight(u.text, "\r\n")+eol == u.text {
+			b.WriteString(eol)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,298 @@
+package memfile
+
+import (
+	"fmt"
+	"strings"
+
+	"mem/core/text"
+)
+
+// MetadataKey is the mapping below which the client keeps type and its stamps.
+const MetadataKey = "metadata"
+
+// Stamps are the keys that the client writes on its own; two writers never
+// conflict over them.
+var Stamps = []string{"node_type", "originSessionId", "modified"}
+
+// Frontmatter is the YAML block at the head of a file.
+type Frontmatter struct {
+	Span   text.Span // from the opening fence to the end of the closing fence's line
+	YAML   text.Span // what stands between the fences
+	Closed bool      // false when the closing fence is missing
+	Keys   []Key     // in file order, nested ones after their parent
+
+	inline map[string]string // values without lines of their own: metadata: {type: user}
+}
+
+// Key is one key of the frontmatter with the lines it takes.
+type Key struct {
+	Name   string    // as a YAML parser reads it
+	Parent string    // MetadataKey for the keys below it, "" at the top level
+	Span   text.Span // its whole lines, continuation lines and line endings included
+	Raw    text.Span // the value as written, without the comment behind it
+	Value  string    // the value as a reader understands it; "" for a mapping
+	Indent int       // spaces before the key
+}
+
+// Path names the key with its parent: "metadata.type".
+func (k Key) Path() string {
+	if k.Parent == "" {
+		return k.Name
+	}
+	return k.Parent + "." + k.Name
+}
+
+// maxFrontmatter bounds what is handed to the YAML parser, in bytes. The
+// largest real frontmatter seen is under 4 KB; past this the lenient reading
+// still serves, and a problem says so.
+const maxFrontmatter = 64 << 10
+
+// parseFrontmatter finds the fences and the keys between them. A byte order
+// mark and blank lines may stand before the opening fence. A body that merely
+// opens with a rule ("---") is not frontmatter: the first line with text after
+// the fence has to look like a key.
+func (f *File) parseFrontmatter() {
+	t := f.Text
+	f.Body = text.Span{Start: 0, End: t.Len()}
+	if t.HasBOM() {
+		f.Body.Start = len(text.BOM)
+	}
+	open := 0
+	for open < t.Lines() && blank(lineText(t, open)) {
+		open++
+	}
+	if open == t.Lines() || !isFence(lineText(t, open)) {
+		return
+	}
+	first := open + 1
+	for first < t.Lines() && (blank(lineText(t, first)) || isComment(lineText(t, first))) {
+		first++
+	}
+	if first == t.Lines() {
+		return
+	}
+	if !isFence(lineText(t, first)) && !looksLikeKey(lineText(t, first)) {
+		return
+	}
+	closing := first
+	for closing < t.Lines() && !isFence(lineText(t, closing)) {
+		closing++
+	}
+	fm := &Frontmatter{Closed: closing < t.Lines()}
+	fm.YAML.Start = t.FullLine(open).End
+	if fm.Closed {
+		fm.YAML.End = t.FullLine(closing).Start
+		fm.Span = text.Span{Start: t.FullLine(open).Start, End: t.FullLine(closing).End}
+	} else {
+		end := unclosedEnd(t, first)
+		fm.YAML.End = end
+		fm.Span = text.Span{Start: t.FullLine(open).Start, End: end}
+	}
+	if open == 0 && t.HasBOM() {
+		fm.Span.Start = len(text.BOM)
+	}
+	f.Front = fm
+	f.Body.Start = fm.Span.End
+	if !fm.Closed {
+		f.Problems = append(f.Problems, Problem{
+			Code:    Unclosed,
+			Message: `the frontmatter that starts here has no closing "---" line, so readers take the whole file as its body. Add a line "---" after the last key.`,
+			Span:    t.Line(open),
+		})
+	}
+	simple := f.scanKeys()
+	if !simple {
+		f.decodeStrictly()
+	}
+	f.findDuplicates()
+	f.findConflicts()
+}
+
+// unclosedEnd guesses where frontmatter without a closing fence stops: at the
+// first line that is neither a key nor indented.
+func unclosedEnd(t *text.Text, from int) int {
+	i := from
+	for i < t.Lines() {
+		l := lineText(t, i)
+		if blank(l) || (!looksLikeKey(l) && !isComment(l) && l[0] != ' ' && l[0] != '\t') {
+			break
+		}
+		i++
+	}
+	if i == t.Lines() {
+		return t.Len()
+	}
+	return t.FullLine(i).Start
+}
+
+// scanKeys reads the keys line by line. It reports whether the block is so
+// plain that this reading is certainly what a YAML parser would give.
+func (f *File) scanKeys() (simple bool) {
+	t, fm := f.Text, f.Front
+	simple = true
+	last := t.LineAt(max(fm.YAML.End-1, 0))
+	i := t.LineAt(fm.YAML.Start)
+	if fm.YAML.Len() == 0 {
+		return true
+	}
+	for i <= last {
+		l := lineText(t, i)
+		if blank(l) || isComment(l) {
+			i++
+			continue
+		}
+		if !looksLikeKey(l) {
+			simple = false
+			i++
+			continue
+		}
+		next := f.keyEnd(i, last, 0)
+		plain := f.addKey(i, next, "", 0)
+		k := fm.Keys[len(fm.Keys)-1]
+		switch {
+		case k.Name == MetadataKey && k.Raw.Len() == 0 && next > i+1:
+			if !f.scanNested(i+1, next) {
+				simple = false
+			}
+		case !plain || next > i+1:
+			simple = false
+		}
+		i = next
+	}
+	return simple
+}
+
+// keyEnd gives the line after the last one that belongs to the key on line i:
+// indented and blank lines, and list items at the key's own indent, continue it.
+func (f *File) keyEnd(i, last, indent int) int {
+	t := f.Text
+	end := i + 1
+	for j := i + 1; j <= last; j++ {
+		l := lineText(t, j)
+		if blank(l) {
+			continue
+		}
+		in := indentOf(l)
+		if in <= indent && !(in == indent && strings.HasPrefix(l[in:], "- ")) {
+			break
+		}
+		end = j + 1
+	}
+	return end
+}
+
+func (f *File) scanNested(from, to int) (simple bool) {
+	t := f.Text
+	simple = true
+	indent := -1
+	for i := from; i < to; {
+		l := lineText(t, i)
+		if blank(l) || isComment(strings.TrimLeft(l, " ")) {
+			i++
+			continue
+		}
+		in := indentOf(l)
+		if indent < 0 {
+			indent = in
+		}
+		if in != indent || strings.Contains(l[:in], "\t") || !looksLikeKey(l[in:]) {
+			simple = false
+			i++
+			continue
+		}
+		next := min(f.keyEnd(i, to-1, indent), to)
+		if !f.addKey(i, next, MetadataKey, indent) || next > i+1 {
+			simple = false
+		}
+		i = next
+	}
+	return simple
+}
+
+// addKey records the key on line i, whose lines end before line next, and
+// reports whether its value is a plain scalar that needs no YAML parser.
+func (f *File) addKey(i, next int, parent string, indent int) (plain bool) {
+	t := f.Text
+	line := t.Line(i)
+	l := t.Slice(line)
+	skip := indent
+	if i == 0 && strings.HasPrefix(l, text.BOM) {
+		skip += len(text.BOM)
+	}
+	colon := keyColon(l[skip:]) + skip
+	name := strings.TrimRight(l[skip:colon], " \t")
+	raw := text.Span{Start: line.Start + colon + 1, End: line.End}
+	rest := t.Slice(raw)
+	trimmed := strings.TrimLeft(rest, " \t")
+	raw.Start += len(rest) - len(trimmed)
+	value := strings.TrimRight(cutComment(trimmed), " \t")
+	raw.End = raw.Start + len(value)
+	// Lines below a key belong to its value, but for the mapping that is read
+	// key by key.
+	if next > i+1 && (value != "" || name != MetadataKey) {
+		raw.End = t.Line(next - 1).End
+	}
+	k := Key{
+		Name:   unquoteKey(name),
+		Parent: parent,
+		Span:   text.Span{Start: t.FullLine(i).Start, End: t.FullLine(next - 1).End},
+		Raw:    raw,
+		Value:  lenientValue(t.Slice(raw)),
+		Indent: indent,
+	}
+	f.Front.Keys = append(f.Front.Keys, k)
+	return plainScalar(value) && len(value) == len(trimmed)-countRight(trimmed) && name == k.Name
+}
+
+func countRight(s string) int { return len(s) - len(strings.TrimRight(s, " \t")) }
+
+func lineText(t *text.Text, i int) string {
+	l := t.Slice(t.Line(i))
+	if i == 0 {
+		l = strings.TrimPrefix(l, text.BOM)
+	}
+	return l
+}
+
+func blank(l string) bool     { return strings.TrimSpace(l) == "" }
+func isFence(l string) bool   { return strings.TrimRight(l, " \t") == "---" }
+func isComment(l string) bool { return strings.HasPrefix(l, "#") }
+
+func indentOf(l string) int {
+	n := 0
+	for n < len(l) && (l[n] == ' ' || l[n] == '\t') {
+		n++
+	}
+	return n
+}
+
+func (f *File) findDuplicates() {
+	seen := map[string]bool{}
+	for _, k := range f.Front.Keys {
+		if seen[k.Path()] {
+			f.Problems = append(f.Problems, Problem{
+				Code: DuplicateKey, Key: k.Path(), Span: k.Raw,
+				Message: fmt.Sprintf("the key %q stands here a second time; the last one counts. Remove the other.", k.Path()),
+			})
+		}
+		seen[k.Path()] = true
+	}
+}
+
+func (f *File) findConflicts() {
+	flat := map[string]Key{}
+	for _, k := range f.Front.Keys {
+		if k.Parent == "" {
+			flat[k.Name] = k
+		}
+	}
+	for _, k := range f.Front.Keys {
+		top, ok := flat[k.Name]
+		if k.Parent == MetadataKey && ok && !topOnly(k.Name) && top.Value != k.Value {
+			f.Problems = append(f.Problems, Problem{
+				Code: KeyConflict, Key: k.Name, Span: top.Raw,
+				Message: fmt.Sprintf("%s is %q here and %q below %s; the latter counts. Remove one.", k.Name, top.Value, k.Value, MetadataKey),
+			})
+		}
+	}
+}
