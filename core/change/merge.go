@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
+
+	"mem/core/memfile"
 )
 
 // Conflict is one part of a file that two writers changed differently.
@@ -30,10 +32,51 @@ func Merge(path, base, ours, theirs string) (merged string, conflicts []Conflict
 	case base == theirs:
 		return ours, nil
 	}
-	b := split(path, base)
-	o, t := align(b, split(path, ours)), align(b, split(path, theirs))
+	head, tail := 0, 0
+	if path == memfile.IndexName {
+		head, tail = commonLines(base, ours, theirs)
+	}
+	inner := func(s string) []unit { return split(path, s[head:len(s)-tail]) }
+	b := inner(base)
+	o, t := align(b, inner(ours)), align(b, inner(theirs))
 	m := merger{path: path, base: byID(identify(b))}
-	return m.merge(identify(b), o, t)
+	merged, conflicts = m.merge(identify(b), o, t)
+	if len(conflicts) > 0 {
+		return "", conflicts
+	}
+	return base[:head] + merged + base[len(base)-tail:], nil
+}
+
+// margin is how many equal lines around the changed ones stay part of a merge,
+// as the neighbours that insertions are placed by.
+const margin = 2
+
+// commonLines gives the bytes at the start and at the end of an index that are
+// the same whole lines in all three versions, so that a merge costs what
+// changed and not what is there.
+func commonLines(base, ours, theirs string) (head, tail int) {
+	n := min(len(base), len(ours), len(theirs))
+	for head < n && base[head] == ours[head] && base[head] == theirs[head] {
+		head++
+	}
+	for k := 0; k <= margin && head > 0; k++ {
+		head = strings.LastIndexByte(base[:head-1], '\n') + 1
+	}
+	for tail < n-head {
+		at := tail + 1
+		if c := base[len(base)-at]; c != ours[len(ours)-at] || c != theirs[len(theirs)-at] {
+			break
+		}
+		tail++
+	}
+	for k := 0; k <= margin && tail > 0; k++ {
+		i := strings.IndexByte(base[len(base)-tail:], '\n')
+		if i < 0 {
+			return head, 0
+		}
+		tail -= i + 1
+	}
+	return head, tail
 }
 
 // identified is a unit with the identity it shares with other versions.
@@ -128,10 +171,11 @@ func pairReplacedLines(base, version []unit, match []int, taken []bool) {
 // commonUnits gives pairs of indexes of units that are the same in both, in
 // order. It compares one line a unit with a line diff.
 func commonUnits(a, b []unit) [][2]int {
-	edits := udiff.Lines(signature(a), signature(b))
+	sigA, lines := signature(a)
+	sigB, _ := signature(b)
+	edits := udiff.Lines(sigA, sigB)
 	var pairs [][2]int
 	ai, bi := 0, 0
-	lines := lineStarts(a)
 	advance := func(to int) {
 		for ai < len(a) && lines[ai] < to {
 			pairs = append(pairs, [2]int{ai, bi})
@@ -146,32 +190,23 @@ func commonUnits(a, b []unit) [][2]int {
 		}
 		bi += strings.Count(e.New, "\n")
 	}
-	advance(len(signature(a)))
+	advance(len(sigA))
 	return slices.DeleteFunc(pairs, func(p [2]int) bool {
-		return p[1] >= len(b) || signatureOf(a[p[0]]) != signatureOf(b[p[1]])
+		return p[1] >= len(b) || a[p[0]].kind != b[p[1]].kind || a[p[0]].key != b[p[1]].key
 	})
 }
 
-func signatureOf(u unit) string {
-	return string('a'+rune(u.kind)) + strings.NewReplacer("\n", " ", "\r", " ").Replace(u.key) + "\n"
-}
-
-func signature(us []unit) string {
-	var s strings.Builder
+// signature gives one line for each unit, and where each line starts.
+func signature(us []unit) (sig string, starts []int) {
+	lines := strings.NewReplacer("\n", " ", "\r", " ")
+	var b strings.Builder
 	for _, u := range us {
-		s.WriteString(signatureOf(u))
+		starts = append(starts, b.Len())
+		b.WriteByte('a' + byte(u.kind))
+		b.WriteString(lines.Replace(u.key))
+		b.WriteByte('\n')
 	}
-	return s.String()
-}
-
-func lineStarts(us []unit) []int {
-	starts := make([]int, len(us))
-	at := 0
-	for i, u := range us {
-		starts[i] = at
-		at += len(signatureOf(u))
-	}
-	return starts
+	return b.String(), starts
 }
 
 type merger struct {

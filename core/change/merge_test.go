@@ -134,4 +134,4 @@ func TestMergeLaws(t *testing.T) {
 	})
 }
 
-func line(l string) string { return strings.TrimPrefix(strings.TrimRight(l, "\r\n"), "\ufeff") }
+func line(l string) string { return strings.ReplaceAll(strings.TrimRight(l, "\r\n"), "\ufeff", "") }

@@ -10,8 +10,8 @@ import (
 	"mem/core/memfile"
 )
 
-// Log is one daily log.
-type Log struct {
+// DailyLog is one daily log.
+type DailyLog struct {
 	Date    string // YYYY-MM-DD
 	Path    string // logs/YYYY/MM/YYYY-MM-DD.md
 	Size    int64
@@ -70,7 +70,7 @@ func (v *View) readMonth(dir string) {
 			continue
 		}
 		if info, err := d.Info(); err == nil {
-			v.Logs = append(v.Logs, Log{Date: date, Path: p, Size: info.Size(), ModTime: info.ModTime()})
+			v.Logs = append(v.Logs, DailyLog{Date: date, Path: p, Size: info.Size(), ModTime: info.ModTime()})
 		}
 	}
 }
@@ -106,4 +106,11 @@ func LogEntry(at time.Time, n LogNote) string {
 // LogNote is what goes into a daily log.
 type LogNote struct {
 	Name, Type, Description, Body, Origin string
+}
+
+// LogWithdrawal gives the text that takes a log entry back: logs only grow, so
+// the entry stays and readers are told not to use it.
+func LogWithdrawal(at, logged time.Time, title string) string {
+	return fmt.Sprintf("## %s withdrawn\n\nThe entry of %s (%s) was taken back; do not use it.\n\n",
+		at.Format("15:04:05"), logged.In(at.Location()).Format("15:04:05"), memfile.OneLine(title))
 }

@@ -18,7 +18,7 @@ import (
 type View struct {
 	Index    *memfile.Index
 	Topics   []*Topic  // all of them, by path
-	Logs     []Log     // newest first
+	Logs     []DailyLog     // newest first
 	Nested   []string  // folders below that are memory directories of their own
 	Problems []Problem // what could not be read, and why
 	// LinkedOnly is set where the index stands at the root of a repository:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"mem/core/text"
 )
@@ -16,7 +17,7 @@ func New(form Form, m Meta, body string) string {
 	b.WriteString("---\n")
 	line := func(indent, key, value string, always bool) {
 		if value != "" || always {
-			fmt.Fprintf(&b, "%s%s: %s\n", indent, key, Scalar(value))
+			fmt.Fprintf(&b, "%s%s: %s\n", indent, key, scalarFor(key, value))
 		}
 	}
 	line("", "name", m.Name, true)
@@ -30,9 +31,11 @@ func New(form Form, m Meta, body string) string {
 	line(in, "type", m.Type, true)
 	line(in, "originSessionId", m.OriginSessionID, false)
 	line(in, "modified", m.Modified, false)
-	b.WriteString("---\n\n")
-	b.WriteString(strings.TrimRight(strings.TrimLeft(body, "\r\n"), " \t\r\n"))
-	b.WriteString("\n")
+	b.WriteString("---\n")
+	body = text.WithEOL(body, "\n")
+	if body = strings.TrimRight(strings.TrimLeft(body, "\r\n"), " \t\r\n"); body != "" {
+		b.WriteString("\n" + body + "\n")
+	}
 	return b.String()
 }
 
@@ -59,7 +62,7 @@ func (f *File) Meta() Meta {
 // SetKey gives the edits that give a key a value: the effective key's value is
 // replaced where it stands, a new key joins the others in the form of the file.
 // Nothing else of the file changes. It fails where the frontmatter cannot take
-// a line without being rewritten.
+// the value without being rewritten.
 func (f *File) SetKey(name, value string, form Form) ([]text.Edit, error) {
 	return f.SetKeys([]KeyValue{{name, value}}, form)
 }
@@ -73,6 +76,14 @@ func (f *File) SetKeys(kvs []KeyValue, form Form) ([]text.Edit, error) {
 	if own := f.Form(); own != FormNone {
 		form = own
 	}
+	for _, kv := range kvs {
+		if err := checkKeyName(kv.Name); err != nil {
+			return nil, err
+		}
+		if !utf8.ValidString(kv.Value) {
+			return nil, fmt.Errorf("the value of %q is not valid UTF-8", kv.Name)
+		}
+	}
 	if f.Front == nil {
 		return f.newFrontmatter(kvs, form), nil
 	}
@@ -82,15 +93,15 @@ func (f *File) SetKeys(kvs []KeyValue, form Form) ([]text.Edit, error) {
 	var edits []text.Edit
 	var top, below []KeyValue
 	for _, kv := range kvs {
-		if _, ok := f.Front.inline[MetadataKey+"."+kv.Name]; ok {
-			return nil, fmt.Errorf("%s is written inside braces: write one key a line first", MetadataKey)
+		if f.hasInline(kv.Name) {
+			return nil, fmt.Errorf("the key %q has no line of its own, since it stands inside braces: write one key a line first", kv.Name)
 		}
 		k := f.Key(kv.Name)
 		switch {
-		case k != nil && k.Value == kv.Value && k.Raw.Len() > 0:
+		case k != nil && k.Value == kv.Value && k.Raw.Len() > 0 && !f.broken(*k):
 		case k != nil:
 			edits = append(edits, f.replaceValue(*k, kv.Value))
-		case form == FormNested && !topOnly(kv.Name):
+		case form == FormNested && !topOnly(kv.Name) && !f.metadataInline():
 			below = append(below, kv)
 		default:
 			top = append(top, kv)
@@ -98,12 +109,112 @@ func (f *File) SetKeys(kvs []KeyValue, form Form) ([]text.Edit, error) {
 	}
 	edits = append(edits, f.insertKeys(top, "")...)
 	edits = append(edits, f.insertKeys(below, MetadataKey)...)
+	if err := f.verify(kvs, edits); err != nil {
+		return nil, err
+	}
 	return edits, nil
 }
 
+func (f *File) hasInline(name string) bool {
+	_, below := f.Front.inline[MetadataKey+"."+name]
+	_, top := f.Front.inline[name]
+	return below && !topOnly(name) || top && f.Key(name) == nil
+}
+
+// metadataInline reports whether metadata has a value on its own line, so that
+// no key can be put below it.
+func (f *File) metadataInline() bool {
+	k := f.Key(MetadataKey)
+	return k != nil && k.Raw.Len() > 0
+}
+
+// broken reports whether a YAML parser refuses the value of k as it is written.
+func (f *File) broken(k Key) bool {
+	for _, p := range f.Problems {
+		if p.Code == Syntax {
+			return f.reasonToQuote(k) != ""
+		}
+	}
+	return false
+}
+
+// verify reads the frontmatter as edited and refuses edits that would not give
+// the keys their values or would change any other: frontmatter that a YAML
+// parser reads otherwise than line by line (anchors, values that go on at the
+// margin) is left to its author.
+func (f *File) verify(kvs []KeyValue, edits []text.Edit) error {
+	if len(edits) == 0 {
+		return nil
+	}
+	refuse := func(key string) error {
+		return fmt.Errorf("the frontmatter is written in a way that does not let %q be set alone: rewrite it with one key and one value a line first", key)
+	}
+	after, ok := text.Apply(f.Text.String()[:f.Body.Start], edits)
+	if !ok || f.Front.odd {
+		return refuse(kvs[0].Name)
+	}
+	g := Parse(after)
+	if g.Front == nil || !g.Front.Closed || g.Front.odd || g.Body.Start != len(after) {
+		return refuse(kvs[0].Name)
+	}
+	set := map[string]bool{}
+	for _, kv := range kvs {
+		set[kv.Name] = true
+		if last := lastValue(kvs, kv.Name); g.Value(kv.Name) != last {
+			return refuse(kv.Name)
+		}
+	}
+	if f.hasSyntaxProblem() {
+		return nil // the lenient reading may give way to the parser's
+	}
+	if g.hasSyntaxProblem() {
+		return refuse(kvs[0].Name)
+	}
+	before, now := f.otherValues(set), g.otherValues(set)
+	for path, v := range before {
+		if w, ok := now[path]; !ok || v != w {
+			return refuse(kvs[0].Name)
+		}
+	}
+	if len(before) != len(now) {
+		return refuse(kvs[0].Name)
+	}
+	return nil
+}
+
+func lastValue(kvs []KeyValue, name string) string {
+	v := ""
+	for _, kv := range kvs {
+		if kv.Name == name {
+			v = kv.Value
+		}
+	}
+	return v
+}
+
+func (f *File) hasSyntaxProblem() bool {
+	return slices.ContainsFunc(f.Problems, func(p Problem) bool { return p.Code == Syntax })
+}
+
+// otherValues gives the values of the keys whose name is not in set.
+func (f *File) otherValues(set map[string]bool) map[string]string {
+	values := map[string]string{}
+	for path, v := range f.Front.inline {
+		if !set[strings.TrimPrefix(path, MetadataKey+".")] {
+			values[path] = v
+		}
+	}
+	for _, k := range f.Front.Keys {
+		if !set[k.Name] && k.Name != MetadataKey {
+			values[k.Path()] = k.Value
+		}
+	}
+	return values
+}
+
 func (f *File) replaceValue(k Key, value string) text.Edit {
-	repl := Scalar(value)
-	if k.Raw.Len() == 0 && f.Text.String()[k.Raw.Start-1] == ':' {
+	repl := scalarFor(k.Name, value)
+	if f.Text.String()[k.Raw.Start-1] == ':' {
 		repl = " " + repl
 	}
 	return text.Edit{Span: k.Raw, New: repl}
@@ -116,15 +227,16 @@ func (f *File) insertKeys(kvs []KeyValue, parent string) []text.Edit {
 		return nil
 	}
 	fm, eol := f.Front, f.Text.EOL()
-	at, indent, head := fm.YAML.End, "", ""
+	margin := f.margin()
+	at, indent, head := fm.YAML.End, margin, ""
 	if parent != "" {
-		at, indent, head = fm.YAML.End, "  ", MetadataKey+":"+eol
+		indent, head = margin+"  ", margin+MetadataKey+":"+eol
 		for _, k := range fm.Keys {
 			switch {
 			case k.Name == MetadataKey && k.Parent == "":
 				at, head = k.Span.End, ""
 			case k.Parent == parent:
-				at, indent, head = k.Span.End, strings.Repeat(" ", k.Indent), ""
+				at, indent, head = k.Span.End, f.Text.String()[k.Span.Start:k.Span.Start+k.Indent], ""
 			}
 		}
 	}
@@ -134,7 +246,7 @@ func (f *File) insertKeys(kvs []KeyValue, parent string) []text.Edit {
 		if parent == "" && (kv.Name == "name" || kv.Name == "description") {
 			b = &first
 		}
-		fmt.Fprintf(b, "%s%s: %s%s", indent, kv.Name, Scalar(kv.Value), eol)
+		fmt.Fprintf(b, "%s%s: %s%s", indent, kv.Name, scalarFor(kv.Name, kv.Value), eol)
 	}
 	var edits []text.Edit
 	if first.Len() > 0 {
@@ -150,22 +262,32 @@ func (f *File) insertKeys(kvs []KeyValue, parent string) []text.Edit {
 	return edits
 }
 
+// margin gives the white space that stands before the keys at the top level.
+func (f *File) margin() string {
+	for _, k := range f.Front.Keys {
+		if k.Parent == "" {
+			return f.Text.String()[k.Span.Start : k.Span.Start+k.Indent]
+		}
+	}
+	return ""
+}
+
 func (f *File) newFrontmatter(kvs []KeyValue, form Form) []text.Edit {
 	eol := f.Text.EOL()
 	var top, below strings.Builder
 	for _, kv := range kvs {
 		if form == FormNested && !topOnly(kv.Name) {
-			fmt.Fprintf(&below, "  %s: %s%s", kv.Name, Scalar(kv.Value), eol)
+			fmt.Fprintf(&below, "  %s: %s%s", kv.Name, scalarFor(kv.Name, kv.Value), eol)
 			continue
 		}
-		fmt.Fprintf(&top, "%s: %s%s", kv.Name, Scalar(kv.Value), eol)
+		fmt.Fprintf(&top, "%s: %s%s", kv.Name, scalarFor(kv.Name, kv.Value), eol)
 	}
 	block := "---" + eol + top.String()
 	if below.Len() > 0 {
 		block += MetadataKey + ":" + eol + below.String()
 	}
 	block += "---" + eol
-	if !strings.HasPrefix(f.BodyText(), "\n") && !strings.HasPrefix(f.BodyText(), "\r\n") {
+	if body := f.BodyText(); body != "" && !strings.HasPrefix(body, "\n") && !strings.HasPrefix(body, "\r\n") {
 		block += eol
 	}
 	return []text.Edit{{Span: text.Span{Start: f.Body.Start, End: f.Body.Start}, New: block}}
@@ -173,28 +295,34 @@ func (f *File) newFrontmatter(kvs []KeyValue, form Form) []text.Edit {
 
 // ReplaceBody gives the edit that replaces the Markdown after the frontmatter,
 // in the file's own line endings. What separates the two, and whether the file
-// ends with a newline, stay as they are.
+// ends with a newline, stay as they are; a file without a body gets both.
 func (f *File) ReplaceBody(body string) []text.Edit {
-	old := f.BodyText()
+	eol, old := f.Text.EOL(), f.BodyText()
+	body = text.WithEOL(strings.Trim(body, "\r\n"), eol)
+	if strings.Trim(old, " \t\r\n") == "" {
+		return f.firstBody(body, eol)
+	}
 	lead := len(old) - len(strings.TrimLeft(old, "\r\n"))
-	trail := len(old[lead:]) - len(strings.TrimRight(old[lead:], " \t\r\n"))
-	body = text.WithEOL(strings.Trim(body, "\r\n"), f.Text.EOL())
+	trail := len(old) - len(strings.TrimRight(old, " \t\r\n"))
 	span := text.Span{Start: f.Body.Start + lead, End: f.Body.End - trail}
-	prefix, suffix := "", ""
-	if f.Front != nil && lead == 0 {
-		prefix = f.Text.EOL()
-	}
-	if strings.TrimSpace(old) == "" && trail == 0 && body != "" {
-		suffix = f.Text.EOL()
-	}
-	cur := f.Text.Slice(span)
-	edits := text.Diff(cur, body)
+	edits := text.Diff(f.Text.Slice(span), body)
 	for i := range edits {
 		edits[i].Start += span.Start
 		edits[i].End += span.Start
 	}
-	if len(edits) > 0 && (prefix != "" || suffix != "") {
-		edits = []text.Edit{{Span: span, New: prefix + body + suffix}}
+	return edits
+}
+
+// firstBody gives the edit that puts a body where there is none but white space.
+func (f *File) firstBody(body, eol string) []text.Edit {
+	if body == "" {
+		return nil
 	}
-	return slices.Clip(edits)
+	if body += eol; f.Front != nil {
+		body = eol + body
+		if !strings.HasSuffix(f.Text.Slice(f.Front.Span), "\n") {
+			body = eol + body
+		}
+	}
+	return []text.Edit{{Span: f.Body, New: body}}
 }

@@ -2,6 +2,7 @@ package memfile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mem/core/text"
@@ -22,6 +23,10 @@ type Frontmatter struct {
 	Keys   []Key     // in file order, nested ones after their parent
 
 	inline map[string]string // values without lines of their own: metadata: {type: user}
+	indent int               // bytes of white space before the keys at the top level
+	// odd is set where a YAML parser finds other keys, or finds them on other
+	// lines, than the reading line by line did.
+	odd bool
 }
 
 // Key is one key of the frontmatter with the lines it takes.
@@ -31,7 +36,7 @@ type Key struct {
 	Span   text.Span // its whole lines, continuation lines and line endings included
 	Raw    text.Span // the value as written, without the comment behind it
 	Value  string    // the value as a reader understands it; "" for a mapping
-	Indent int       // spaces before the key
+	Indent int       // bytes of white space before the key
 }
 
 // Path names the key with its parent: "metadata.type".
@@ -47,49 +52,50 @@ func (k Key) Path() string {
 // still serves, and a problem says so.
 const maxFrontmatter = 64 << 10
 
+// knownKeys are the keys that memory files have. Text between two rules in which
+// none of them stands and which holds more than keys is taken for Markdown.
+var knownKeys = []string{"name", "description", "type", MetadataKey, "node_type", "originSessionId", "modified"}
+
 // parseFrontmatter finds the fences and the keys between them. A byte order
 // mark and blank lines may stand before the opening fence. A body that merely
 // opens with a rule ("---") is not frontmatter: the first line with text after
-// the fence has to look like a key.
+// the fence has to look like a key, and without a closing fence, or with prose
+// before it, one of the known keys has to be there.
 func (f *File) parseFrontmatter() {
 	t := f.Text
 	f.Body = text.Span{Start: 0, End: t.Len()}
 	if t.HasBOM() {
 		f.Body.Start = len(text.BOM)
 	}
-	open := 0
-	for open < t.Lines() && blank(lineText(t, open)) {
-		open++
-	}
-	if open == t.Lines() || !isFence(lineText(t, open)) {
+	open, first := headLines(t)
+	if first >= t.Lines() {
 		return
 	}
-	first := open + 1
-	for first < t.Lines() && (blank(lineText(t, first)) || isComment(lineText(t, first))) {
-		first++
-	}
-	if first == t.Lines() {
-		return
-	}
-	if !isFence(lineText(t, first)) && !looksLikeKey(lineText(t, first)) {
+	base := indentOf(lineText(t, first))
+	fence := isFence(lineText(t, first))
+	if !fence && !looksLikeKey(lineText(t, first)[base:]) {
 		return
 	}
 	closing := first
 	for closing < t.Lines() && !isFence(lineText(t, closing)) {
 		closing++
 	}
-	fm := &Frontmatter{Closed: closing < t.Lines()}
+	fm := &Frontmatter{Closed: closing < t.Lines(), indent: base}
 	fm.YAML.Start = t.FullLine(open).End
-	if fm.Closed {
-		fm.YAML.End = t.FullLine(closing).Start
-		fm.Span = text.Span{Start: t.FullLine(open).Start, End: t.FullLine(closing).End}
-	} else {
-		end := unclosedEnd(t, first)
-		fm.YAML.End = end
-		fm.Span = text.Span{Start: t.FullLine(open).Start, End: end}
-	}
+	fm.Span.Start = t.FullLine(open).Start
 	if open == 0 && t.HasBOM() {
 		fm.Span.Start = len(text.BOM)
+	}
+	if fm.Closed {
+		fm.YAML.End = t.FullLine(closing).Start
+		fm.Span.End = t.FullLine(closing).End
+	} else {
+		closing = unclosedEnd(t, first)
+		fm.YAML.End = t.FullLine(closing).Start
+		fm.Span.End = fm.YAML.End
+	}
+	if !fence && (base > 0 || !fm.Closed || hasProse(t, first, closing)) && !hasKnownKey(t, first, closing, base) {
+		return
 	}
 	f.Front = fm
 	f.Body.Start = fm.Span.End
@@ -100,54 +106,98 @@ func (f *File) parseFrontmatter() {
 			Span:    t.Line(open),
 		})
 	}
-	simple := f.scanKeys()
-	if !simple {
+	if !f.scanKeys() || hasOddBreaks(t.Slice(fm.YAML)) {
 		f.decodeStrictly()
 	}
 	f.findDuplicates()
 	f.findConflicts()
 }
 
+// headLines gives the line of the opening fence and the first line with text
+// after it; first is past the end where either is missing.
+func headLines(t *text.Text) (open, first int) {
+	for open < t.Lines() && blank(lineText(t, open)) {
+		open++
+	}
+	if open == t.Lines() || !isFence(lineText(t, open)) {
+		return open, t.Lines()
+	}
+	first = open + 1
+	for first < t.Lines() && (blank(lineText(t, first)) || isComment(lineText(t, first))) {
+		first++
+	}
+	return open, first
+}
+
+// hasOddBreaks reports whether the text holds a character that ends no line here
+// but may end one, or be a fault, for a YAML parser.
+func hasOddBreaks(s string) bool {
+	if strings.Count(s, "\r") != strings.Count(s, "\r\n") {
+		return true
+	}
+	return strings.ContainsFunc(s, func(r rune) bool { return r != '\n' && r != '\r' && r != '\t' && unsafeInYAML(r) })
+}
+
+func hasProse(t *text.Text, from, to int) bool {
+	for i := from; i < to; i++ {
+		l := lineText(t, i)
+		if !blank(l) && !isComment(l) && indentOf(l) == 0 && !looksLikeKey(l) && !isItem(l) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasKnownKey(t *text.Text, from, to, base int) bool {
+	for i := from; i < to; i++ {
+		l := lineText(t, i)
+		if indentOf(l) != base || !looksLikeKey(l[base:]) {
+			continue
+		}
+		l = l[base:]
+		if slices.Contains(knownKeys, unquoteKey(strings.TrimRight(l[:keyColon(l)], " \t"))) {
+			return true
+		}
+	}
+	return false
+}
+
 // unclosedEnd guesses where frontmatter without a closing fence stops: at the
-// first line that is neither a key nor indented.
+// first line that is neither a key nor indented. It gives that line.
 func unclosedEnd(t *text.Text, from int) int {
 	i := from
 	for i < t.Lines() {
 		l := lineText(t, i)
-		if blank(l) || (!looksLikeKey(l) && !isComment(l) && l[0] != ' ' && l[0] != '\t') {
+		if blank(l) || (!looksLikeKey(l) && !isComment(l) && indentOf(l) == 0 && !isItem(l)) {
 			break
 		}
 		i++
 	}
-	if i == t.Lines() {
-		return t.Len()
-	}
-	return t.FullLine(i).Start
+	return i
 }
 
 // scanKeys reads the keys line by line. It reports whether the block is so
 // plain that this reading is certainly what a YAML parser would give.
 func (f *File) scanKeys() (simple bool) {
 	t, fm := f.Text, f.Front
-	simple = true
-	last := t.LineAt(max(fm.YAML.End-1, 0))
-	i := t.LineAt(fm.YAML.Start)
 	if fm.YAML.Len() == 0 {
 		return true
 	}
-	for i <= last {
+	simple = fm.indent == 0
+	last := t.LineAt(fm.YAML.End - 1)
+	for i := t.LineAt(fm.YAML.Start); i <= last; {
 		l := lineText(t, i)
 		if blank(l) || isComment(l) {
 			i++
 			continue
 		}
-		if !looksLikeKey(l) {
+		if in := indentOf(l); in != fm.indent || !looksLikeKey(l[in:]) {
 			simple = false
 			i++
 			continue
 		}
-		next := f.keyEnd(i, last, 0)
-		plain := f.addKey(i, next, "", 0)
+		next := f.keyEnd(i, last, fm.indent)
+		plain := f.addKey(i, next, "", fm.indent)
 		k := fm.Keys[len(fm.Keys)-1]
 		switch {
 		case k.Name == MetadataKey && k.Raw.Len() == 0 && next > i+1:
@@ -173,7 +223,7 @@ func (f *File) keyEnd(i, last, indent int) int {
 			continue
 		}
 		in := indentOf(l)
-		if in <= indent && !(in == indent && strings.HasPrefix(l[in:], "- ")) {
+		if in <= indent && !(in == indent && isItem(l[in:])) {
 			break
 		}
 		end = j + 1
@@ -195,13 +245,13 @@ func (f *File) scanNested(from, to int) (simple bool) {
 		if indent < 0 {
 			indent = in
 		}
-		if in != indent || strings.Contains(l[:in], "\t") || !looksLikeKey(l[in:]) {
+		if in != indent || !looksLikeKey(l[in:]) {
 			simple = false
 			i++
 			continue
 		}
 		next := min(f.keyEnd(i, to-1, indent), to)
-		if !f.addKey(i, next, MetadataKey, indent) || next > i+1 {
+		if !f.addKey(i, next, MetadataKey, indent) || next > i+1 || strings.Contains(l[:in], "\t") {
 			simple = false
 		}
 		i = next
@@ -241,10 +291,8 @@ func (f *File) addKey(i, next int, parent string, indent int) (plain bool) {
 		Indent: indent,
 	}
 	f.Front.Keys = append(f.Front.Keys, k)
-	return plainScalar(value) && len(value) == len(trimmed)-countRight(trimmed) && name == k.Name
+	return plainScalar(value) && value == strings.TrimRight(trimmed, " \t") && simpleKey.MatchString(name)
 }
-
-func countRight(s string) int { return len(s) - len(strings.TrimRight(s, " \t")) }
 
 func lineText(t *text.Text, i int) string {
 	l := t.Slice(t.Line(i))
@@ -254,7 +302,8 @@ func lineText(t *text.Text, i int) string {
 	return l
 }
 
-func blank(l string) bool     { return strings.TrimSpace(l) == "" }
+func blank(l string) bool     { return strings.Trim(l, " \t\r") == "" }
+func isItem(l string) bool    { return l == "-" || strings.HasPrefix(l, "- ") }
 func isFence(l string) bool   { return strings.TrimRight(l, " \t") == "---" }
 func isComment(l string) bool { return strings.HasPrefix(l, "#") }
 

@@ -29,9 +29,11 @@ type Entry struct {
 	Link    Link
 	Title   string
 	Target  string // path of the topic, cleaned
-	Summary string // the text after the dash
+	Summary string // the text after the dash, with the lines that continue it
 	List    bool   // a list line; others stand in tables, headings or prose
 	Indent  int    // bytes of white space before the list mark
+
+	summary text.Span // where the summary stands on the entry's own line
 }
 
 // ParseIndex parses the text of an index; it accepts any text.
@@ -79,32 +81,40 @@ func (x *Index) findEntries() {
 			continue
 		}
 		line := t.LineAt(l.Span.Start)
-		if line == lastLine {
+		if line <= lastLine {
 			continue // the first link of a line is what the line is about
 		}
-		lastLine = line
-		e := Entry{Line: line, Span: t.FullLine(line), Link: l, Target: target,
-			Title: strings.TrimSpace(t.Slice(l.Text))}
-		raw := t.Slice(t.Line(line))
-		if indent, ok := listMark(raw); ok {
+		lastLine = t.LineAt(l.Span.End - 1)
+		e := Entry{Line: line, Span: text.Span{Start: t.FullLine(line).Start, End: t.FullLine(lastLine).End},
+			Link: l, Target: target, Title: OneLine(t.Slice(l.Text))}
+		if indent, ok := listMark(lineText(t, line)); ok {
 			e.List, e.Indent = true, indent
 		}
-		e.Summary = summaryOf(t.String()[l.Span.End:t.Line(line).End])
+		e.summary = summaryAt(t.String(), text.Span{Start: l.Span.End, End: t.Line(lastLine).End}, e.List)
+		e.Summary = OneLine(t.Slice(e.summary))
 		x.Entries = append(x.Entries, e)
 	}
+	x.findContinuations()
+}
+
+// findContinuations adds to the entries of lists the indented lines of text that
+// follow them.
+func (x *Index) findContinuations() {
+	t := x.Text()
 	linked := map[int]bool{}
 	for _, e := range x.Entries {
 		linked[e.Line] = true
 	}
 	for i := range x.Entries {
 		e := &x.Entries[i]
-		for j := e.Line + 1; e.List && j < t.Lines() && !linked[j]; j++ {
-			l := t.Slice(t.Line(j))
+		for j := t.LineAt(e.Span.End-1) + 1; e.List && j < t.Lines() && !linked[j]; j++ {
+			l := lineText(t, j)
 			_, list := listMark(l)
-			if strings.TrimSpace(l) == "" || list || indentWidth(l) <= e.Indent {
+			if blank(l) || list || indentOf(l) <= e.Indent || In(x.outline.Code, t.Line(j).Start+indentOf(l)) {
 				break
 			}
 			e.Span.End = t.FullLine(j).End
+			e.Summary = OneLine(e.Summary + " " + l)
 		}
 	}
 }
@@ -112,50 +122,88 @@ func (x *Index) findEntries() {
 // IsMarkdown reports whether a path has the extension of memory files.
 func IsMarkdown(p string) bool { return strings.EqualFold(path.Ext(p), ".md") }
 
-func indentWidth(l string) int { return len(l) - len(strings.TrimLeft(l, " \t")) }
-
 // listMark reports whether a line is a list item, and its indent.
 func listMark(l string) (indent int, ok bool) {
-	indent = indentWidth(l)
-	rest := l[indent:]
-	if len(rest) > 1 && strings.ContainsRune("-*+", rune(rest[0])) && (rest[1] == ' ' || rest[1] == '\t') {
-		return indent, true
-	}
-	n := 0
-	for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
-		n++
-	}
-	if n > 0 && n+1 < len(rest) && (rest[n] == '.' || rest[n] == ')') && (rest[n+1] == ' ' || rest[n+1] == '\t') {
-		return indent, true
-	}
-	return 0, false
+	indent = indentOf(l)
+	mark := markOf(l[indent:])
+	return indent, mark != "" && len(l) > indent+len(mark)
 }
 
-// summaryOf takes the mark of emphasis and the dash from what follows a link.
-func summaryOf(rest string) string {
-	rest = strings.TrimSpace(rest)
-	rest = strings.TrimSpace(strings.TrimLeft(rest, "*_"))
-	for _, dash := range []string{"—", "–", "--", "-", ":", "|"} {
-		if s, ok := strings.CutPrefix(rest, dash); ok {
-			rest = s
+// markOf gives the list mark that l starts with: "-", "*", "+" or a number with
+// its dot or parenthesis. White space or the end of the line has to follow.
+func markOf(l string) string {
+	n := 0
+	for n < len(l) && n < 9 && l[n] >= '0' && l[n] <= '9' {
+		n++
+	}
+	switch {
+	case n == len(l):
+		return ""
+	case n == 0 && !strings.ContainsRune("-*+", rune(l[0])), n > 0 && l[n] != '.' && l[n] != ')':
+		return ""
+	case n+1 < len(l) && l[n+1] != ' ' && l[n+1] != '\t':
+		return ""
+	}
+	return l[:n+1]
+}
+
+// summaryAt gives the part of what follows a link that is its summary: without
+// marks of emphasis, the dash, and the bars of a table.
+func summaryAt(src string, rest text.Span, list bool) text.Span {
+	if !list {
+		if bar := strings.IndexByte(src[rest.Start:rest.End], '|'); bar >= 0 && strings.TrimSpace(src[rest.Start:rest.Start+bar]) == "" {
+			rest.Start += bar + 1
+			if next := strings.IndexByte(src[rest.Start:rest.End], '|'); next >= 0 {
+				rest.End = rest.Start + next // the cell next to the link's
+			}
+			return trimmed(src, rest)
+		}
+	}
+	rest = trimmed(src, rest)
+	for rest.Len() > 0 && (src[rest.Start] == '*' || src[rest.Start] == '_') {
+		rest.Start++
+	}
+	rest = trimmed(src, rest)
+	for _, dash := range []string{"—", "–", "--", "-", ":"} {
+		if strings.HasPrefix(src[rest.Start:rest.End], dash) {
+			rest.Start += len(dash)
 			break
 		}
 	}
-	return strings.TrimSpace(strings.TrimRight(strings.TrimSpace(rest), "|"))
+	return trimmed(src, rest)
 }
 
 // EntryLine gives the text of an entry without line ending, in the shape that
-// nearly all real ones have.
+// nearly all real ones have. Marks in the title that would break the link are
+// left out.
 func EntryLine(title, target, summary string) string {
-	title = OneLine(title)
-	if strings.Count(title, "[") != strings.Count(title, "]") {
-		title = strings.NewReplacer("[", "(", "]", ")").Replace(title)
-	}
-	line := "- [" + title + "](" + EncodeDest(target) + ")"
+	return "- " + entryLink(title, angled(encodePath(target)), summary)
+}
+
+// entryLink gives an entry from its "[" on; dest is a destination as written.
+func entryLink(title, dest, summary string) string {
 	if summary = OneLine(summary); summary != "" {
-		line += " — " + summary
+		summary = " — " + summary
 	}
-	return line
+	title = OneLine(title)
+	for _, drop := range []string{"", "[]", "[]`", "[]`<>\\!"} {
+		title = OneLine(strings.Map(func(r rune) rune {
+			if strings.ContainsRune(drop, r) {
+				return -1
+			}
+			return r
+		}, title))
+		if line := "[" + title + "](" + dest + ")" + summary; linksWhole(line, title) {
+			return line
+		}
+	}
+	return "[" + title + "](" + dest + ")" + summary
+}
+
+// linksWhole reports whether a line starts with a link that shows title.
+func linksWhole(line, title string) bool {
+	x := ParseIndex("- " + line)
+	return len(x.Links) > 0 && x.Links[0].Span.Start == 2 && !x.Links[0].Wiki && x.Text().Slice(x.Links[0].Text) == title
 }
 
 // OneLine folds all white space to single spaces.
@@ -173,31 +221,23 @@ func (x *Index) Insert(line string) []text.Edit {
 			at = len(text.BOM)
 		}
 		indent := t.String()[at : at+first.Indent]
-		mark := ""
-		if rest := t.String()[at+first.Indent:]; strings.HasPrefix(rest, "* ") || strings.HasPrefix(rest, "+ ") {
-			mark = rest[:1]
-		}
-		if mark != "" {
-			line = mark + strings.TrimPrefix(line, "-")
-		}
+		mark := markOf(t.Slice(text.Span{Start: at + first.Indent, End: t.Line(first.Line).End}))
+		line = mark + strings.TrimPrefix(line, "-")
 		return []text.Edit{{Span: text.Span{Start: at, End: at}, New: indent + line + eol}}
 	}
 	at := x.File.Body.Start
-	new := line + eol
+	before, after := "", eol // a blank line on either side, but at the ends of the file
 	if hs := x.outline.Headings; len(hs) > 0 {
-		at = hs[0].Line.End
-		if !strings.HasSuffix(t.Slice(hs[0].Line), "\n") {
-			new = eol + new
-		}
-		new = eol + new
-		rest := t.String()[at:]
-		if rest != "" && !strings.HasPrefix(rest, "\n") && !strings.HasPrefix(rest, "\r\n") {
-			new += eol
-		}
-	} else if strings.TrimSpace(t.String()[at:]) != "" {
-		new += eol
+		at, before = hs[0].Line.End, eol
 	}
-	return []text.Edit{{Span: text.Span{Start: at, End: at}, New: new}}
+	head, rest := t.String()[:at], t.String()[at:]
+	if head != "" && head != text.BOM && !strings.HasSuffix(head, "\n") {
+		before = eol + before
+	}
+	if blank(rest) || strings.HasPrefix(rest, "\n") || strings.HasPrefix(rest, "\r\n") {
+		after = ""
+	}
+	return []text.Edit{{Span: text.Span{Start: at, End: at}, New: before + line + eol + after}}
 }
 
 // bestList gives the first top-level entry of the list with the most links, nil
@@ -230,35 +270,104 @@ func (x *Index) sectionOf(offset int) int {
 	return sort.Search(len(hs), func(i int) bool { return hs[i].Line.Start > offset }) - 1
 }
 
-// Remove gives the edits that take out every entry of a topic; a line that is
-// no list item keeps its text and loses only the link.
+// Remove gives the edits that take out every entry of a topic. A line that is no
+// list item, or links other topics too, keeps its text and loses only the link.
 func (x *Index) Remove(p string) []text.Edit {
+	t := x.Text()
 	var edits []text.Edit
-	for _, e := range x.Entries {
-		if e.Target != p {
+	gone := 0 // end of the last line taken out
+	for _, l := range x.Links {
+		if l.Path() != p || l.Span.Start < gone {
 			continue
 		}
-		if e.List {
+		if e := x.entryAt(l); e != nil && e.List && !x.linksOthers(e, p) {
 			edits = append(edits, text.Edit{Span: e.Span})
+			gone = e.Span.End
 			continue
 		}
-		edits = append(edits, text.Edit{Span: e.Link.Span, New: x.Text().Slice(e.Link.Text)})
+		edits = append(edits, text.Edit{Span: l.Span, New: t.Slice(l.Text)})
+	}
+	return withoutFinalNewline(t, edits)
+}
+
+// entryAt gives the entry on whose lines a link stands, nil when there is none.
+func (x *Index) entryAt(l Link) *Entry {
+	i := sort.Search(len(x.Entries), func(i int) bool { return x.Entries[i].Span.End > l.Span.Start })
+	if i < len(x.Entries) && x.Entries[i].Span.Contains(l.Span.Start) {
+		return &x.Entries[i]
+	}
+	return nil
+}
+
+// linksOthers reports whether the lines of e link another topic than p.
+func (x *Index) linksOthers(e *Entry, p string) bool {
+	i := sort.Search(len(x.Links), func(i int) bool { return x.Links[i].Span.Start >= e.Span.Start })
+	for ; i < len(x.Links) && x.Links[i].Span.Start < e.Span.End; i++ {
+		if q := x.Links[i].Path(); q != "" && q != p && IsMarkdown(q) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutFinalNewline widens the removal of the last lines of a document that
+// ends without a newline, so that it still does.
+func withoutFinalNewline(t *text.Text, edits []text.Edit) []text.Edit {
+	n := len(edits)
+	if n == 0 || edits[n-1].New != "" || edits[n-1].End != t.Len() || strings.HasSuffix(t.String(), "\n") {
+		return edits
+	}
+	for n > 1 && edits[n-2].New == "" && edits[n-2].End == edits[n-1].Start {
+		edits[n-2].End = edits[n-1].End
+		n--
+	}
+	last := &edits[n-1]
+	for _, eol := range []string{"\r\n", "\n"} {
+		if strings.HasSuffix(t.String()[:last.Start], eol) {
+			last.Start -= len(eol)
+			break
+		}
+	}
+	return edits[:n]
+}
+
+// Rewrite gives the edits that give an entry a new title and summary and leave
+// the rest of its line alone: mark, indent, emphasis, dash, cells, line ending.
+func (x *Index) Rewrite(e Entry, title, summary string) []text.Edit {
+	t := x.Text()
+	var edits []text.Edit
+	edit := func(s text.Span, new string) {
+		if t.Slice(s) != new {
+			edits = append(edits, text.Edit{Span: s, New: new})
+		}
+	}
+	title, summary = OneLine(title), OneLine(summary)
+	if e.Title != title {
+		link := entryLink(title, rawDest(t, e.Link), summary)
+		edit(e.Link.Text, link[1:strings.Index(link, "]("+rawDest(t, e.Link))])
+	}
+	if e.Summary == summary {
+		return edits
+	}
+	switch {
+	case e.summary.Len() > 0 && summary == "" && e.List:
+		edit(text.Span{Start: e.Link.Span.End, End: e.summary.End}, x.afterLink(e, e.summary.Start))
+	case e.summary.Len() > 0:
+		edit(e.summary, summary)
+	case e.List && summary != "":
+		edit(text.Span{Start: e.Link.Span.End, End: e.summary.End}, x.afterLink(e, e.summary.End)+" — "+summary)
+	}
+	line := t.Line(t.LineAt(e.Link.Span.End - 1))
+	if end := t.Line(t.LineAt(e.Span.End - 1)).End; end > line.End {
+		edit(text.Span{Start: line.End, End: end}, "") // lines that continued the old summary
 	}
 	return edits
 }
 
-// Rewrite gives the edits that give an entry's line a new title and summary
-// and leave list mark, indent and line ending alone.
-func (x *Index) Rewrite(e Entry, title, summary string) []text.Edit {
-	t := x.Text()
-	line := t.Line(e.Line)
-	old := t.Slice(text.Span{Start: e.Link.Span.Start, End: line.End})
-	new := strings.TrimPrefix(EntryLine(title, e.Target, summary), "- ")
-	new = strings.Replace(new, "]("+EncodeDest(e.Target)+")", "]("+rawDest(t, e.Link)+")", 1)
-	if old == new {
-		return nil
-	}
-	return []text.Edit{{Span: text.Span{Start: e.Link.Span.Start, End: line.End}, New: new}}
+// afterLink gives the marks of emphasis directly behind an entry's link.
+func (x *Index) afterLink(e Entry, end int) string {
+	rest := x.Text().String()[e.Link.Span.End:end]
+	return rest[:len(rest)-len(strings.TrimLeft(rest, "*_"))]
 }
 
 // rawDest gives the destination as written, angle brackets included.

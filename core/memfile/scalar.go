@@ -2,10 +2,13 @@ package memfile
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
 )
 
 // keyColon gives the offset of the colon that ends the key at the start of l,
@@ -44,6 +47,20 @@ func unquoteKey(name string) string {
 		return name[1 : len(name)-1]
 	}
 	return name
+}
+
+// simpleKey is a key that every YAML parser reads as these characters.
+var simpleKey = regexp.MustCompile(`^[\pL_][\pL\pM\pN_.-]*$`)
+
+// checkKeyName says why a new key of that name cannot be written, or nil.
+func checkKeyName(name string) error {
+	switch {
+	case name == MetadataKey || strings.HasPrefix(name, MetadataKey+"."):
+		return fmt.Errorf("%q cannot be set itself: set the key below it by its own name", name)
+	case !simpleKey.MatchString(name) || resolved(name):
+		return fmt.Errorf("%q cannot be the name of a frontmatter key: use letters, digits, \"_\" and \"-\"", name)
+	}
+	return nil
 }
 
 // cutComment removes a trailing " # …" that stands outside quotes.
@@ -100,48 +117,93 @@ func plainScalar(v string) bool {
 		return false
 	}
 	for _, r := range v {
-		if r < ' ' || r == utf8.RuneError || r == '\u0085' || r == '\u2028' || r == '\u2029' || r == '\ufeff' || (r >= 0x7f && r < 0xa0) {
+		if unsafeInYAML(r) || r == utf8.RuneError {
 			return false
 		}
 	}
 	return true
 }
 
+// unsafeInYAML names the characters that a YAML parser refuses, takes for a line
+// break or drops, unless they are written as escapes.
+func unsafeInYAML(r rune) bool {
+	switch r {
+	case '\u2028', '\u2029', '\ufeff', '\ufffe', '\uffff':
+		return true
+	}
+	return unicode.IsControl(r)
+}
+
+// isNull reports whether a YAML parser reads the plain scalar v as no value.
+func isNull(v string) bool {
+	switch v {
+	case "~", "null", "Null", "NULL":
+		return true
+	}
+	return false
+}
+
 // lenientValue reads a value the way a reader does that splits at the first
 // colon: quotes around the whole are taken off, everything else stays.
 func lenientValue(raw string) string {
-	raw = strings.TrimSpace(raw)
-	if len(raw) >= 2 && (raw[0] == '"' || raw[0] == '\'') {
-		if closingQuote(raw) == len(raw) {
-			inner := raw[1 : len(raw)-1]
-			if raw[0] == '\'' {
-				return strings.ReplaceAll(inner, "''", "'")
-			}
-			var s string
-			if json.Unmarshal([]byte(raw), &s) == nil {
-				return s
-			}
-			return inner
-		}
+	raw = strings.Trim(raw, " \t\r\n")
+	if isNull(raw) {
+		return ""
 	}
-	return raw
+	if len(raw) < 2 || (raw[0] != '"' && raw[0] != '\'') || closingQuote(raw) != len(raw) {
+		return raw
+	}
+	inner := raw[1 : len(raw)-1]
+	if raw[0] == '\'' {
+		return strings.ReplaceAll(inner, "''", "'")
+	}
+	var s string
+	if json.Unmarshal([]byte(raw), &s) == nil {
+		return s
+	}
+	// YAML knows more escapes than JSON.
+	var n yaml.Node
+	if !strings.Contains(raw, "\n") && parseYAML(raw, &n) == nil && len(n.Content) == 1 && n.Content[0].Kind == yaml.ScalarNode {
+		return n.Content[0].Value
+	}
+	return inner
 }
 
-// resolved matches plain scalars that a YAML parser would not read as strings.
-var resolved = regexp.MustCompile(`^(?i:true|false|yes|no|on|off|y|n|null|~|[-+]?(\.?[0-9].*|\.(inf|nan)))$`)
+var (
+	// resolvedWord and resolvedNumber match plain scalars that some YAML parser
+	// (1.1 or 1.2) does not read as strings.
+	resolvedWord   = regexp.MustCompile(`^(?i:true|false|yes|no|on|off|y|n|null|~|[-+]?\.(inf|nan))$`)
+	resolvedNumber = regexp.MustCompile(`^[-+]?(\.?[0-9][0-9_.,]*([eE][-+]?[0-9]+)?|0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|[0-9][0-9_]*(:[0-9]+)+(\.[0-9]*)?)$`)
+	resolvedDate   = regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt \t].*)?$`)
+	// clientTime is how the client writes its modified stamp: not in quotes.
+	clientTime = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z$`)
+)
+
+func resolved(v string) bool {
+	return resolvedWord.MatchString(v) || resolvedNumber.MatchString(v) || resolvedDate.MatchString(v)
+}
 
 // Scalar gives value as a YAML scalar on one line: plain where that is safe,
 // else double-quoted, so that a "#" or ": " in it is never cut.
 func Scalar(value string) string {
-	if value != "" && plainScalar(value) && !resolved.MatchString(value) &&
+	if value != "" && plainScalar(value) && !resolved(value) &&
 		strings.TrimSpace(value) == value && !strings.ContainsAny(value, "\"\\") {
 		return value
 	}
 	return quoted(value)
 }
 
+// scalarFor is Scalar but for the client's time stamp, which stays in the shape
+// that the client gives it.
+func scalarFor(key, value string) string {
+	if key == "modified" && clientTime.MatchString(value) {
+		return value
+	}
+	return Scalar(value)
+}
+
 // quoted writes a double-quoted scalar. JSON strings are a subset of YAML's;
-// characters that editors hide are written as escapes.
+// what a YAML parser would refuse or fold is written as escapes.
 func quoted(value string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -150,17 +212,13 @@ func quoted(value string) string {
 		return `""` // a Go string always encodes
 	}
 	s := strings.TrimSuffix(b.String(), "\n")
-	if strings.IndexFunc(s, unicode.IsControl) < 0 && !strings.Contains(s, "\ufeff") {
+	if strings.IndexFunc(s, unsafeInYAML) < 0 {
 		return s
 	}
 	b.Reset()
 	for _, r := range s {
-		if unicode.IsControl(r) || r == '\ufeff' {
-			const hex = "0123456789abcdef"
-			b.WriteString(`\u`)
-			for shift := 12; shift >= 0; shift -= 4 {
-				b.WriteByte(hex[r>>shift&15])
-			}
+		if unsafeInYAML(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
 			continue
 		}
 		b.WriteRune(r)

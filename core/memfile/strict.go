@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
-
-	"mem/core/text"
 )
 
 // decodeStrictly runs the YAML parser over frontmatter that is more than plain
@@ -17,10 +15,11 @@ import (
 func (f *File) decodeStrictly() {
 	fm := f.Front
 	src := f.Text.Slice(fm.YAML)
+	first := f.Text.LineAt(fm.YAML.Start)
 	if len(src) > maxFrontmatter {
 		f.Problems = append(f.Problems, Problem{
-			Code: Syntax, Span: text.Span{Start: fm.YAML.Start, End: fm.YAML.Start},
-			Message: fmt.Sprintf("the frontmatter has %d bytes; more than %d are not parsed. Move the text into the body.", len(src), maxFrontmatter),
+			Code: Syntax, Span: f.Text.Line(first),
+			Message: fmt.Sprintf("the frontmatter has %d bytes; more than %d are not parsed as YAML. Move the text into the body.", len(src), maxFrontmatter),
 		})
 		return
 	}
@@ -36,22 +35,26 @@ func (f *File) decodeStrictly() {
 	if root.Kind != yaml.MappingNode {
 		f.Problems = append(f.Problems, Problem{
 			Code: Syntax, Span: fm.YAML,
-			Message: `the frontmatter is not a list of "key: value" lines.`,
+			Message: `the frontmatter is not a list of "key: value" lines. Write one key a line, or remove the "---" lines.`,
 		})
 		return
 	}
-	values := map[string]string{}
-	collect(root, "", values)
+	d := decoded{values: map[string]string{}, lines: map[place]bool{}}
+	d.collect(root, "")
 	found := map[string]bool{}
 	for i := range fm.Keys {
-		path := fm.Keys[i].Path()
-		if v, ok := values[path]; ok {
-			fm.Keys[i].Value = v
+		k := &fm.Keys[i]
+		path := k.Path()
+		if !d.lines[place{path, f.Text.LineAt(k.Span.Start) - first + 1}] {
+			fm.odd = true
+		}
+		if v, ok := d.values[path]; ok {
+			k.Value = v
 			found[path] = true
 		}
 	}
-	maps.DeleteFunc(values, func(path, _ string) bool { return found[path] })
-	fm.inline = values
+	maps.DeleteFunc(d.values, func(path, _ string) bool { return found[path] })
+	fm.inline = d.values
 }
 
 // parseYAML guards against a parser that panics: whatever a file holds, it
@@ -65,75 +68,113 @@ func parseYAML(src string, doc *yaml.Node) (err error) {
 	return yaml.Unmarshal([]byte(src), doc)
 }
 
-// collect gathers the scalar values of a mapping and of the metadata mapping
-// below it. Aliases are followed once; they are never expanded further, so that
-// a file of aliases cannot grow in memory.
-func collect(m *yaml.Node, parent string, into map[string]string) {
+// decoded is what a YAML parser reads: the scalar values of the top level and of
+// the metadata mapping, and the lines on which their keys stand.
+type decoded struct {
+	values map[string]string
+	lines  map[place]bool
+}
+
+type place struct {
+	path string
+	line int // from 1, in the frontmatter
+}
+
+// collect gathers one mapping. Aliases are followed once; they are never
+// expanded further, so that a file of aliases cannot grow in memory.
+func (d decoded) collect(m *yaml.Node, parent string) {
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		key, val := m.Content[i], m.Content[i+1]
+		path := key.Value
+		if parent != "" {
+			path = parent + "." + path
+		}
+		d.lines[place{path, key.Line}] = true
 		if val.Kind == yaml.AliasNode && val.Alias != nil {
 			val = val.Alias
 		}
 		switch {
 		case val.Kind == yaml.ScalarNode:
-			path := key.Value
-			if parent != "" {
-				path = parent + "." + path
-			}
 			v := val.Value
-			if val.Tag == "!!null" {
+			if val.ShortTag() == "!!null" {
 				v = ""
 			}
-			into[path] = v
-		case val.Kind == yaml.MappingNode && parent == "" && key.Value == MetadataKey:
-			collect(val, MetadataKey, into)
+			d.values[path] = v
+		case val.Kind == yaml.MappingNode && path == MetadataKey:
+			d.collect(val, MetadataKey)
 		}
 	}
 }
 
-// syntaxProblem places a parser's error on its line, and names the usual cause.
+// syntaxProblem places a parser's error at the value that causes it, where one
+// value does, else on its line.
 func (f *File) syntaxProblem(err error) Problem {
 	t, fm := f.Text, f.Front
 	first := t.LineAt(fm.YAML.Start)
 	line, what := first, err.Error()
 	var le *yaml.LoadError
-	if errors.As(err, &le) && le.Mark.Line > 0 {
-		line, what = first+le.Mark.Line-1, le.Message
-	}
-	line = min(max(line, first), t.LineAt(max(fm.YAML.End-1, fm.YAML.Start)))
-	p := Problem{Code: Syntax, Span: t.Line(line), Message: "not valid YAML: " + strings.TrimPrefix(what, "yaml: ")}
-	for _, k := range fm.Keys {
-		raw := t.Slice(k.Raw)
-		if k.Raw.Len() == 0 || !needsQuotes(raw) {
-			continue
+	if errors.As(err, &le) {
+		what = le.Message
+		if le.Mark.Line > 0 {
+			line = first + le.Mark.Line - 1
 		}
-		p.Key, p.Span = k.Path(), k.Raw
-		p.Message = fmt.Sprintf("the value of %q is not valid YAML (%s). Put it in double quotes.", k.Path(), reasonToQuote(raw))
-		break
+	}
+	what = strings.TrimPrefix(what, "yaml: ")
+	line = min(max(line, first), t.LineAt(max(fm.YAML.End-1, fm.YAML.Start)))
+	if k := f.brokenKey(line); k != nil {
+		return Problem{
+			Code: Syntax, Key: k.Path(), Span: k.Raw,
+			Message: fmt.Sprintf("the value of %q is not valid YAML (%s). Put it in double quotes.", k.Path(), f.reasonToQuote(*k)),
+		}
+	}
+	p := Problem{Code: Syntax, Span: t.Line(line), Message: "not valid YAML: " + what + ". Write one key a line, with its value in double quotes."}
+	if indent := lineText(t, line); strings.Contains(indent[:indentOf(indent)], "\t") {
+		p.Message = "this line is indented with a tab; YAML takes only spaces there. Put two spaces for the tab."
+	}
+	for _, k := range fm.Keys {
+		if k.Span.Start <= p.Span.Start && p.Span.Start < k.Span.End {
+			p.Key = k.Path() // the last one is the innermost
+		}
 	}
 	return p
 }
 
-// needsQuotes reports whether a one-line value breaks a YAML parser by itself.
-func needsQuotes(raw string) bool { return reasonToQuote(raw) != "" }
+// brokenKey gives the key whose value breaks a YAML parser by itself: the one on
+// the given line, else the first there is, else nil.
+func (f *File) brokenKey(line int) *Key {
+	var broken *Key
+	for i := range f.Front.Keys {
+		k := &f.Front.Keys[i]
+		here := f.Text.LineAt(k.Span.Start) == line
+		if (broken != nil && !here) || f.reasonToQuote(*k) == "" {
+			continue
+		}
+		broken = k
+		if here {
+			break
+		}
+	}
+	return broken
+}
 
-func reasonToQuote(raw string) string {
-	switch {
-	case strings.ContainsAny(raw, "\n"):
+// reasonToQuote says why the value of a key is no YAML by itself, "" when it is
+// or has lines of its own.
+func (f *File) reasonToQuote(k Key) string {
+	raw := f.Text.Slice(k.Raw)
+	if raw == "" || strings.Contains(raw, "\n") || plainScalar(raw) {
 		return ""
-	case raw[0] == '`' || raw[0] == '@' || raw[0] == '%':
-		return fmt.Sprintf("it starts with %q", raw[0])
+	}
+	var n yaml.Node
+	if raw[0] == '*' || parseYAML("k: "+raw+"\n", &n) == nil {
+		return "" // whether an alias is one depends on the rest
+	}
+	switch {
 	case raw[0] == '"' || raw[0] == '\'':
-		if end := closingQuote(raw); end < 0 || strings.TrimSpace(raw[end:]) != "" {
-			return "its quotes do not enclose all of it"
-		}
-	case raw[0] == '[' || raw[0] == '{' || raw[0] == '*' || raw[0] == '&' || raw[0] == '!':
-		var n yaml.Node
-		if parseYAML("k: "+raw, &n) != nil {
-			return fmt.Sprintf("it starts with %q", raw[0])
-		}
+		return "its quotes do not enclose all of it"
+	case strings.ContainsRune("`@%[]{}&!|>,-?:", rune(raw[0])):
+		return fmt.Sprintf("it starts with %q", raw[0])
 	case strings.Contains(raw, ": ") || strings.HasSuffix(raw, ":"):
 		return `it contains ": "`
 	}
-	return ""
+	return "it holds a character that YAML does not allow unquoted"
 }

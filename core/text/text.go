@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// BOM is the UTF-8 byte order mark.
+// BOM is the byte order mark, three bytes in UTF-8.
 const BOM = "\ufeff"
 
 // Span is a half-open range of byte offsets.
@@ -61,9 +61,13 @@ func (t *Text) Slice(s Span) string { return t.src[s.Start:s.End] }
 // Lines gives the number of lines; an unterminated last line counts.
 func (t *Text) Lines() int { return len(t.starts) }
 
-// FullLine gives the span of line i with its line ending.
+// FullLine gives the span of line i with its line ending; a line past the last
+// one is the empty span at the end of the document.
 func (t *Text) FullLine(i int) Span {
 	end := len(t.src)
+	if i >= len(t.starts) {
+		return Span{end, end}
+	}
 	if i+1 < len(t.starts) {
 		end = t.starts[i+1]
 	}

@@ -1,0 +1,138 @@
+package memdir
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"mem/core/change"
+	"mem/core/memfile"
+	"mem/core/text"
+)
+
+// Move gives the change that renames a topic and makes every link to it, in the
+// index and in other topics, and every relative link in it follow. It loads all
+// topics. What it cannot read it leaves alone and names in notes.
+func (v *View) Move(ctx context.Context, t *Topic, to string) (c change.Change, notes []string, err error) {
+	if err := CheckTopicPath(to); err != nil {
+		return c, nil, err
+	}
+	if to == t.Path {
+		return c, nil, fmt.Errorf("%s has this path already", t.Path)
+	}
+	if other := v.Topic(to); other != nil {
+		return c, nil, fmt.Errorf("%s exists already; delete it first or choose another path", to)
+	}
+	c = change.Change{Op: "move", Title: "move " + t.Path + " to " + to}
+	body, err := v.Load(t)
+	if err != nil {
+		return c, nil, err
+	}
+	c.Files = append(c.Files, change.File{Path: t.Path, Kind: change.Rename, To: to,
+		Base: body.File.Text.String(), Edits: retargetOwn(body.File, t.Path, to)})
+	x := v.Index
+	if f, ok := change.EditFile(memfile.IndexName, x.Text().String(), retarget(x.Text(), x.Links, memfile.IndexName, t.Path, to)); ok {
+		c.Files = append(c.Files, f)
+	}
+	for _, other := range v.Topics {
+		if err := ctx.Err(); err != nil {
+			return c, nil, err
+		}
+		if other == t {
+			continue
+		}
+		b, err := v.Load(other)
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("%s could not be read, so links in it were not looked at: %v", other.Path, err))
+			continue
+		}
+		links := memfile.Links(b.File.Text, b.File.Body, b.File.Outline())
+		edits := retarget(b.File.Text, links, other.Path, t.Path, to)
+		if t.Meta.Name == "" {
+			edits = append(edits, renameWiki(links, Stem(t.Path), Stem(to))...)
+		}
+		if f, ok := change.EditFile(other.Path, b.File.Text.String(), edits); ok {
+			c.Files = append(c.Files, f)
+		}
+	}
+	return c, notes, nil
+}
+
+// retarget gives the edits that make the links of a file at from follow a
+// topic that moves from old to new.
+func retarget(t *text.Text, links []memfile.Link, from, old, new string) []text.Edit {
+	var edits []text.Edit
+	for _, l := range links {
+		p := l.Path()
+		if p == "" || path.Join(path.Dir(from), p) != old {
+			continue
+		}
+		edits = append(edits, destEdit(t, l, relative(path.Dir(from), new)))
+	}
+	return edits
+}
+
+// retargetOwn gives the edits that keep the relative links of a moving file
+// leading where they led.
+func retargetOwn(f *memfile.File, old, new string) []text.Edit {
+	var edits []text.Edit
+	for _, l := range memfile.Links(f.Text, f.Body, f.Outline()) {
+		p := l.Path()
+		if p == "" || path.Dir(old) == path.Dir(new) && path.Join(path.Dir(old), p) != old {
+			continue
+		}
+		target := path.Join(path.Dir(old), p)
+		if target == old {
+			target = new
+		}
+		if dest := relative(path.Dir(new), target); dest != p {
+			edits = append(edits, destEdit(f.Text, l, dest))
+		}
+	}
+	return edits
+}
+
+// destEdit replaces a link's destination and keeps its anchor.
+func destEdit(t *text.Text, l memfile.Link, dest string) text.Edit {
+	anchor := ""
+	raw := t.Slice(l.Dest)
+	if i := strings.IndexByte(raw, '#'); i >= 0 {
+		anchor = raw[i:]
+	}
+	angled := t.String()[l.Dest.Start-1] == '<'
+	if strings.Contains(raw, "%") && !angled {
+		dest = strings.ReplaceAll(dest, " ", "%20")
+	}
+	if !angled {
+		dest = strings.TrimSuffix(memfile.EncodeDest(dest+anchor), anchor)
+		if strings.HasPrefix(dest, "<") {
+			anchor = ""
+		}
+	}
+	return text.Edit{Span: l.Dest, New: dest + anchor}
+}
+
+func renameWiki(links []memfile.Link, old, new string) []text.Edit {
+	var edits []text.Edit
+	for _, l := range links {
+		if l.Wiki && Fold(l.Target) == Fold(old) {
+			edits = append(edits, text.Edit{Span: l.Dest, New: new})
+		}
+	}
+	return edits
+}
+
+// relative gives the path of target seen from dir, both slash-separated inside
+// the memory directory.
+func relative(dir, target string) string {
+	if dir == "." {
+		return target
+	}
+	from, to := strings.Split(dir, "/"), strings.Split(target, "/")
+	for len(from) > 0 && len(to) > 1 && from[0] == to[0] {
+		from, to = from[1:], to[1:]
+	}
+	return strings.Join(append(slices.Repeat([]string{".."}, len(from)), to...), "/")
+}

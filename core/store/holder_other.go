@@ -1,0 +1,5 @@
+//go:build !linux && !windows
+
+package store
+
+func kernelHolder(string) string { return "" }

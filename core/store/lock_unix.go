@@ -1,0 +1,13 @@
+//go:build !windows
+
+package store
+
+import (
+	"os"
+
+	"github.com/gofrs/flock"
+)
+
+// newFlock locks the memory directory itself, so that containers, other homes
+// and other users of it meet at the same lock.
+func newFlock(dir, _ string) *flock.Flock { return flock.New(dir, flock.SetFlag(os.O_RDONLY)) }
