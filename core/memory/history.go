@@ -1,0 +1,151 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"mem/core/store"
+)
+
+// maxDiff bounds a diff in a result, in characters.
+const maxDiff = 8_000
+
+// History is one page of the changes made to a memory, newest first.
+type History struct {
+	Changes    []Event `json:"changes"`
+	NextCursor string  `json:"nextCursor,omitempty"`
+	// Open lists losses that nobody has put back: entries that another
+	// program's write made vanish.
+	Open []string `json:"openLosses,omitempty"`
+	Notice
+}
+
+// Event is one change, with what it changed where that was asked for.
+type Event struct {
+	store.Event
+	Diff string `json:"diff,omitempty"`
+}
+
+// HistoryOptions selects changes.
+type HistoryOptions struct {
+	Topic  string // path; only changes that touched it
+	Change string // id; only this change, with its diff
+	Limit  int    // changes a page; 0 means 20, at most 100
+	Cursor string
+}
+
+const (
+	defaultEvents = 20
+	maxEvents     = 100
+)
+
+// History lists changes, or shows one with its diff.
+func (m *Memory) History(ctx context.Context, o HistoryOptions) (*History, error) {
+	losses, notes := m.store.Check(ctx)
+	h := &History{Changes: []Event{}, Notice: m.notice(losses, notes)}
+	if o.Change != "" {
+		e, err := m.store.Event(o.Change)
+		if err != nil {
+			return nil, err
+		}
+		var diff strings.Builder
+		for _, f := range e.Files {
+			if e.Op == store.OpDisplaced {
+				fmt.Fprintf(&diff, "--- what another program had written to %s\n%s\n", f.Path, f.Old)
+				continue
+			}
+			diff.WriteString(unified(f.Path, f.Old, f.New))
+		}
+		h.Changes = append(h.Changes, Event{Event: e, Diff: clip(diff.String(), 3*maxDiff)})
+		return h, nil
+	}
+	limit := o.Limit
+	if limit <= 0 {
+		limit = defaultEvents
+	}
+	events, more, err := m.store.History(o.Cursor, o.Topic, min(limit, maxEvents))
+	if err != nil {
+		return nil, err
+	}
+	room := newBudget()
+	for _, e := range events {
+		b, err := json.Marshal(e)
+		if err != nil {
+			return nil, fmt.Errorf("listing the history: %w", err)
+		}
+		if !room.take(string(b)) {
+			more = true
+			break
+		}
+		h.Changes = append(h.Changes, Event{Event: e})
+		if e.Op == store.OpVanished && e.UndoneBy == "" {
+			h.Open = append(h.Open, e.ID)
+		}
+	}
+	if more && len(h.Changes) > 0 {
+		h.NextCursor = h.Changes[len(h.Changes)-1].ID
+	}
+	return h, nil
+}
+
+// Undo takes a change back.
+func (m *Memory) Undo(ctx context.Context, id string) (*Change, error) {
+	if strings.TrimSpace(id) == "" {
+		return nil, fmt.Errorf("change is empty; give an id from memory_history or from the result of a write")
+	}
+	losses, notes := m.store.Check(ctx)
+	res, err := m.store.Undo(ctx, id, store.How{})
+	if err != nil {
+		return nil, err
+	}
+	return m.done(res, m.notice(losses, notes)), nil
+}
+
+// Purge empties the journal and the texts kept for merging.
+func (m *Memory) Purge(ctx context.Context) (store.Purged, error) { return m.store.Purge(ctx) }
+
+// Status is a memory at a glance.
+type Status struct {
+	Directory  string         `json:"directory"`
+	Exists     bool           `json:"exists"`
+	Rule       string         `json:"rule"` // what chose the directory
+	Why        string         `json:"why"`
+	State      string         `json:"stateDirectory"`
+	On         bool           `json:"on"`
+	OnWhy      string         `json:"onWhy"`
+	DailyLog   bool           `json:"dailyLog"`
+	Topics     int            `json:"topics"`
+	ByType     map[string]int `json:"byType"`
+	Logs       int            `json:"logs"`
+	LastChange string         `json:"lastChange,omitempty"`
+	Warnings   []string       `json:"warnings,omitempty"`
+	Notice
+}
+
+// Status tells where memory lies, what is in it and what is wrong with it.
+func (m *Memory) Status(ctx context.Context) (*Status, error) {
+	v, n, err := m.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := m.Location
+	s := &Status{Directory: l.Directory, Exists: v.Exists, Rule: string(l.Rule), Why: l.Why, State: m.store.StateDirectory(),
+		On: l.Memory.On, OnWhy: l.Memory.Why, DailyLog: m.dailyLog(), Topics: len(v.Topics), Logs: len(v.Logs),
+		ByType: map[string]int{}, Warnings: slices.Clone(l.Warnings), Notice: n}
+	for _, t := range v.Topics {
+		s.ByType[orNone(t.Meta.Type)]++
+	}
+	if events, _, err := m.store.History("", "", 1); err == nil && len(events) > 0 {
+		s.LastChange = events[0].ID
+	}
+	return s, nil
+}
+
+func unified(path, old, new string) string {
+	return udiff.Unified("a/"+path, "b/"+path, old, new)
+}

@@ -1,0 +1,166 @@
+// Package memory is a memory directory opened for use: where it lies, the
+// settings that hold for it, its store and its search index, with the
+// operations that agents, people and jobs perform on it. Each operation gives a
+// value that says everything that happened; tools and the command line only
+// pass arguments in and results out.
+package memory
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"sync"
+	"time"
+
+	"mem/core/guard"
+	"mem/core/memdir"
+	"mem/core/recall"
+	"mem/core/settings"
+	"mem/core/store"
+)
+
+// StoreAuto names the memory directory of the project. It is the only store in
+// this version.
+const StoreAuto = "auto"
+
+// Options says which memory to open and on whose behalf.
+type Options struct {
+	Env       settings.Env
+	MemoryDir string   // --memory-dir
+	Project   string   // --project
+	Roots     []string // directories the client named
+	DailyLog  bool     // --daily-log; the setting has the same effect
+	Actor     string   // program that writes, for the history
+	// AllowSecrets lets secrets be written; a person sets it when they start
+	// the server or on the command line.
+	AllowSecrets bool
+	// Consent asks a person whether a text with what was found may be written.
+	// nil where nobody can be asked.
+	Consent func(ctx context.Context, path string, found []guard.Finding) (bool, error)
+}
+
+// Memory is an opened memory directory. It is safe for concurrent use.
+type Memory struct {
+	Location memdir.Location
+	Config   settings.Config
+	Warnings []string // of the configuration
+
+	opt    Options
+	store  *store.Store
+	origin string
+
+	mu    sync.Mutex
+	index *recall.Index
+}
+
+// Open finds a memory directory and opens it. Nothing is read or created in
+// the directory before it is needed.
+func Open(opt Options) (*Memory, error) {
+	m := &Memory{opt: opt, origin: origin(opt.Env)}
+	var err error
+	if m.Config, err = settings.LoadConfig(opt.Env); err != nil {
+		m.Warnings = append(m.Warnings, err.Error())
+	}
+	m.Location, err = memdir.Locate(opt.Env, memdir.LocateOptions{
+		MemoryDir: opt.MemoryDir, Project: opt.Project, Roots: opt.Roots,
+		TrustProjectSettings: m.Config.Memory.TrustProjectSettings,
+	})
+	if err != nil {
+		return nil, err
+	}
+	scanner, err := guard.New(guard.Options{Allow: m.Config.Guard.Allow})
+	if err != nil {
+		return nil, fmt.Errorf("guard.allow in %s: %w", opt.Env.ConfigFile(), err)
+	}
+	m.store, err = store.New(store.Options{
+		Directory: m.Location.Directory, StateDir: opt.Env.StateDir,
+		Guard: scanner,
+		Now:   opt.Env.Now, Origin: m.origin, Actor: opt.Actor,
+		Limits:   memdir.Limits{TopicBytes: m.Config.Limits.TopicBytes},
+		LockWait: m.Config.Lock.Wait, JournalAge: m.Config.Journal.MaxAge, JournalSize: m.Config.Journal.MaxSize,
+		Bases: m.Config.Bases.MaxCount, BaseSize: m.Config.Bases.MaxSize,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Close lets go of the directory.
+func (m *Memory) Close() error { return m.store.Close() }
+
+// origin gives the session that what we write comes from: the client's where
+// its environment names one, else an id of this run.
+func origin(env settings.Env) string {
+	for _, name := range []string{"CLAUDE_CODE_SESSION_ID", "MEM_SESSION_ID"} {
+		if id := env.Getenv(name); id != "" {
+			return id
+		}
+	}
+	var b [16]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return fmt.Sprintf("mem-%d", env.Time().UnixNano())
+	}
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80 // a random UUID, as clients use
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func (m *Memory) now() time.Time { return m.opt.Env.Time() }
+
+func (m *Memory) stamp() memdir.Stamp { return memdir.Stamp{Origin: m.origin, Now: m.now()} }
+
+// dailyLog reports whether new memories go to the daily log.
+func (m *Memory) dailyLog() bool { return m.opt.DailyLog || m.Config.Memory.DailyLog }
+
+// rule is the limit of the index that holds for readers of this memory.
+func (m *Memory) rule() memdir.Rule {
+	r := memdir.SeedRule()
+	r.Lines, r.Size = m.Config.Limits.IndexLines, int(m.Config.Limits.IndexBytes)
+	return r
+}
+
+// Notice is what every result may have to say besides its answer.
+type Notice struct {
+	// Vanished lists acknowledged memories that another program's write made
+	// vanish; undoing the id puts one back.
+	Vanished []store.Loss `json:"vanished,omitempty"`
+	// Notes are things the reader must know: memory is switched off, a crash
+	// was repaired, a file could not be read.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Off says that memory is switched off, "" when it is on.
+func (m *Memory) Off() string {
+	if m.Location.Memory.On {
+		return ""
+	}
+	return fmt.Sprintf("Memory is switched off (%s): nothing automatic runs and the context is empty. This explicit call works all the same.", m.Location.Memory.Why)
+}
+
+func (m *Memory) notice(losses []store.Loss, notes []string) Notice {
+	n := Notice{Vanished: losses}
+	if off := m.Off(); off != "" {
+		n.Notes = append(n.Notes, off)
+	}
+	n.Notes = append(n.Notes, m.Warnings...)
+	n.Notes = append(n.Notes, notes...)
+	return n
+}
+
+// view reads the directory, with what must be said of it.
+func (m *Memory) view(ctx context.Context) (*store.Reading, Notice, error) {
+	v, err := m.store.View(ctx)
+	if err != nil {
+		return nil, Notice{}, err
+	}
+	n := m.notice(v.Losses, v.Notes)
+	const shown = 5
+	for i, p := range v.Problems {
+		if i == shown {
+			n.Notes = append(n.Notes, fmt.Sprintf("%d more files could not be read; memory_list names them.", len(v.Problems)-shown))
+			break
+		}
+		n.Notes = append(n.Notes, p.Path+" "+p.Message)
+	}
+	return v, n, nil
+}

@@ -1,0 +1,82 @@
+package memory
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// Limits of one result. A client moves results of more than 50,000 characters
+// or about 25,000 tokens into a file (observed 2026-11-30); a page stays well
+// below both, since the same text stands in it escaped as JSON.
+const (
+	maxResultChars  = 40_000
+	maxResultTokens = 18_000
+)
+
+// weight estimates what a text costs in a result: characters once escaped as
+// JSON, and tokens. Four ASCII characters make about one token; a character of
+// another script makes about one by itself.
+func weight(s string) (chars, quarterTokens int) {
+	for _, r := range s {
+		chars++
+		switch {
+		case r == '\n' || r == '"' || r == '\\' || r == '\t' || r == '\r':
+			chars++
+			quarterTokens++
+		case r < ' ' || r == '<' || r == '>' || r == '&' || r == '\u2028' || r == '\u2029':
+			chars += 5
+			quarterTokens += 2
+		case r < utf8.RuneSelf:
+			quarterTokens++
+		default:
+			quarterTokens += 4
+		}
+	}
+	return chars, quarterTokens
+}
+
+// budget tells how much more fits into a result.
+type budget struct{ chars, quarterTokens int }
+
+func newBudget() *budget { return &budget{maxResultChars, 4 * maxResultTokens} }
+
+// take reports whether a text fits and, if so, takes its room.
+func (b *budget) take(s string) bool {
+	c, q := weight(s)
+	if c > b.chars || q > b.quarterTokens {
+		return false
+	}
+	b.chars -= c
+	b.quarterTokens -= q
+	return true
+}
+
+// pageOf gives as much of s as fits, from offset on, cut at a line where it can
+// be, and the offset where the next page starts, 0 at the end.
+func pageOf(s string, offset int) (page string, next int, err error) {
+	if offset < 0 || offset > len(s) || (offset < len(s) && !utf8.RuneStart(s[offset])) {
+		return "", 0, fmt.Errorf("the cursor does not fit this text; read it from the start")
+	}
+	rest := s[offset:]
+	chars, quarters, line := maxResultChars, 4*maxResultTokens, 0
+	for i, r := range rest {
+		c, q := weight(string(r))
+		if chars -= c; chars < 0 {
+			return cutPage(rest, i, line, offset)
+		}
+		if quarters -= q; quarters < 0 {
+			return cutPage(rest, i, line, offset)
+		}
+		if r == '\n' {
+			line = i + 1
+		}
+	}
+	return rest, 0, nil
+}
+
+func cutPage(rest string, at, line, offset int) (string, int, error) {
+	if line > at/2 {
+		at = line
+	}
+	return rest[:at], offset + at, nil
+}

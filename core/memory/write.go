@@ -1,0 +1,392 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"mem/core/change"
+	"mem/core/guard"
+	"mem/core/memdir"
+	"mem/core/memfile"
+	"mem/core/store"
+)
+
+// Change is what an operation did to a memory.
+type Change struct {
+	ID        string             `json:"change"`    // for memory_undo; "" when nothing changed
+	Directory string             `json:"directory"` // where the paths below lie
+	Files     []store.FileResult `json:"files"`
+	Index     memdir.Fill        `json:"index"`              // how full it is now
+	Findings  []Finding          `json:"findings,omitempty"` // what the guard saw in the text
+	Notice
+}
+
+// Finding is something the guard saw and let through, or refused.
+type Finding struct {
+	Rule        string `json:"rule"`
+	Line        int    `json:"line"`
+	Reason      string `json:"reason"`
+	Fingerprint string `json:"fingerprint,omitempty"`
+}
+
+// Write is a memory to be written.
+type Write struct {
+	memdir.Memory
+	// ExpectedHash is the hash of the text that is being replaced. Without it
+	// only a new topic is written.
+	ExpectedHash string
+}
+
+// Written is what became of it.
+type Written struct {
+	Path    string `json:"path"`
+	Hash    string `json:"hash,omitempty"`
+	Created bool   `json:"created"`
+	Logged  bool   `json:"logged"` // it went to the daily log instead of a topic
+	Entry   string `json:"entry,omitempty"`
+	Merged  bool   `json:"merged,omitempty"` // with what somebody else wrote meanwhile
+	Change
+}
+
+// ExistsError says that a write without a hash met an existing topic. Nothing
+// was written.
+type ExistsError struct {
+	Path    string
+	Current store.Current
+	Given   string // the hash that was given, "" for none
+}
+
+func (e *ExistsError) Error() string {
+	if e.Given == "" {
+		return fmt.Sprintf("%s exists already. Nothing was written. Its text is given with this error: to replace it, write again with expected_hash %s; to change a part, use memory_edit; else choose another name", e.Path, e.Current.Hash)
+	}
+	return fmt.Sprintf("%s is not the text with the hash %s, which mem does not know. Nothing was written. Its text is given with this error: merge yours into it and write with expected_hash %s", e.Path, e.Given, e.Current.Hash)
+}
+
+// Write creates a topic with its entry, or replaces one whose hash is given. In
+// daily-log mode a new memory is appended to the log instead.
+func (m *Memory) Write(ctx context.Context, w Write) (*Written, error) {
+	v, n, err := m.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, existing, err := v.Place(w.Memory)
+	if err != nil {
+		return nil, err
+	}
+	if existing == nil && w.ExpectedHash == "" {
+		if m.dailyLog() {
+			return m.logMemory(ctx, w, n)
+		}
+		c, err := v.Create(p, w.Memory, m.stamp())
+		if err != nil {
+			return nil, err
+		}
+		return m.written(ctx, p, c, n, w)
+	}
+	base, err := m.base(p, w.ExpectedHash)
+	if err != nil {
+		return nil, err
+	}
+	c, err := v.Replace(p, base, w.Memory, m.stamp())
+	if err != nil {
+		return nil, err
+	}
+	return m.written(ctx, p, c, n, w)
+}
+
+func (m *Memory) written(ctx context.Context, p string, c change.Change, n Notice, w Write) (*Written, error) {
+	done, err := m.apply(ctx, c, n)
+	var conflict *store.ConflictError
+	if errors.As(err, &conflict) && w.ExpectedHash == "" {
+		if cur, ok := conflict.Current[p]; ok && cur.Exists {
+			m.store.Keep(cur.Text)
+			return nil, &ExistsError{Path: p, Current: cur} // created by somebody else just now
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &Written{Path: p, Change: *done}
+	for _, f := range done.Files {
+		switch f.Path {
+		case p:
+			out.Hash, out.Created, out.Merged = f.Hash, f.Action == "created", f.Merged
+		case memfile.IndexName:
+			out.Entry = entryOf(f.After, p)
+		}
+	}
+	if out.Entry == "" || out.Hash == "" {
+		m.fillFromDisk(out)
+	}
+	return out, nil
+}
+
+// fillFromDisk completes a result whose topic or index stayed as it was.
+func (m *Memory) fillFromDisk(out *Written) {
+	if b, err := m.store.Load(memfile.IndexName); err == nil && out.Entry == "" {
+		out.Entry = entryOf(b.File.Text.String(), out.Path)
+	}
+	if b, err := m.store.Load(out.Path); err == nil && out.Hash == "" {
+		out.Hash = b.Hash
+	}
+}
+
+func entryOf(index, p string) string {
+	x := memfile.ParseIndex(index)
+	e := x.Entry(p)
+	if e == nil {
+		return ""
+	}
+	return strings.TrimSpace(x.Text().Slice(x.Text().Line(e.Line)))
+}
+
+func (m *Memory) logMemory(ctx context.Context, w Write, n Notice) (*Written, error) {
+	note := memdir.LogNote{Name: w.Name, Type: w.Type, Description: w.Description, Body: w.Body}
+	done, err := m.apply(ctx, memdir.Log(note, m.stamp()), n)
+	if err != nil {
+		return nil, err
+	}
+	return &Written{Path: done.Files[0].Path, Logged: true, Change: *done}, nil
+}
+
+// base gives the text that a writer started from: the current one, or an
+// earlier one that mem still knows by its hash.
+func (m *Memory) base(p, expected string) (string, error) {
+	cur := store.Current{}
+	b, err := m.store.Load(p)
+	if err == nil {
+		cur = store.Current{Text: b.File.Text.String(), Hash: b.Hash, Exists: true}
+	}
+	if expected != "" && expected == cur.Hash {
+		return cur.Text, nil
+	}
+	if expected != "" {
+		if content, ok := m.store.Base(expected); ok {
+			return content, nil
+		}
+	}
+	if !cur.Exists {
+		if err != nil && expected == "" {
+			return "", err
+		}
+		return "", fmt.Errorf("%s does not exist, and no text with the hash %s is known: write it without expected_hash", p, expected)
+	}
+	return "", &ExistsError{Path: p, Current: cur, Given: expected}
+}
+
+// apply makes a change, asking a person about secrets where one can be asked.
+func (m *Memory) apply(ctx context.Context, c change.Change, n Notice) (*Change, error) {
+	res, err := m.store.Apply(ctx, c, store.How{AllowSecrets: m.opt.AllowSecrets})
+	var refused *store.RefusedError
+	if errors.As(err, &refused) && m.opt.Consent != nil {
+		ok, askErr := m.opt.Consent(ctx, refused.Path, refused.Findings)
+		if askErr == nil && ok {
+			res, err = m.store.Apply(ctx, c, store.How{AllowSecrets: true})
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.done(res, n), nil
+}
+
+func (m *Memory) done(res *store.Result, n Notice) *Change {
+	out := &Change{ID: res.ID, Directory: m.Location.Directory, Files: res.Files, Notice: n}
+	if out.Files == nil {
+		out.Files = []store.FileResult{}
+	}
+	out.Vanished = append(out.Vanished, res.Losses...)
+	out.Notes = append(out.Notes, res.Notes...)
+	out.Findings = findings(res.Findings)
+	for _, f := range res.Files {
+		if f.Hash != "" {
+			m.store.Keep(f.After)
+		}
+	}
+	out.Index = m.fill(res)
+	return out
+}
+
+func findings(found []guard.Finding) []Finding {
+	var out []Finding
+	for _, f := range found {
+		out = append(out, Finding{Rule: f.Rule, Line: f.Line, Reason: f.Reason, Fingerprint: f.Fingerprint})
+	}
+	return out
+}
+
+// fill tells how full the index is after a change.
+func (m *Memory) fill(res *store.Result) memdir.Fill {
+	for _, f := range res.Files {
+		if f.Path == memfile.IndexName {
+			return memdir.FillOf(memfile.ParseIndex(f.After), m.rule())
+		}
+	}
+	if b, err := m.store.Load(memfile.IndexName); err == nil {
+		return memdir.FillOf(memfile.ParseIndex(b.File.Text.String()), m.rule())
+	}
+	return memdir.FillOf(memfile.NoIndex(), m.rule())
+}
+
+// Edit is one edit of a topic or of the index.
+type Edit struct {
+	Topic string // path or name; MEMORY.md is the index
+	memdir.EditOf
+	ExpectedHash string // of the text the edit was made for; the current one where it is empty
+}
+
+// Edited is what became of it.
+type Edited struct {
+	Path   string `json:"path"`
+	Hash   string `json:"hash"`
+	Merged bool   `json:"merged,omitempty"`
+	Diff   string `json:"diff,omitempty"` // what changed in the file
+	Change
+}
+
+// Edit changes one part of a topic or of the index.
+func (m *Memory) Edit(ctx context.Context, e Edit) (*Edited, error) {
+	v, n, err := m.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b, err := m.target(v, e.Topic)
+	if err != nil {
+		return nil, err
+	}
+	base := b.File.Text.String()
+	if e.ExpectedHash != "" && e.ExpectedHash != b.Hash {
+		if base, err = m.base(b.Path, e.ExpectedHash); err != nil {
+			return nil, err
+		}
+	}
+	c, err := v.Edit(b.Path, base, e.EditOf, m.stamp())
+	if err != nil {
+		return nil, err
+	}
+	done, err := m.apply(ctx, c, n)
+	if err != nil {
+		return nil, err
+	}
+	out := &Edited{Path: b.Path, Hash: b.Hash, Change: *done}
+	for _, f := range done.Files {
+		if f.Path == b.Path {
+			out.Hash, out.Merged = f.Hash, f.Merged
+			out.Diff = clip(unified(b.Path, b.File.Text.String(), f.After), maxDiff)
+		}
+	}
+	return out, nil
+}
+
+// target finds a topic, or the index, that is to be changed.
+func (m *Memory) target(v *store.Reading, ref string) (*memdir.Body, error) {
+	b, err := m.resolve(v.View, ref)
+	if err != nil && path.Clean(strings.TrimSpace(ref)) == memfile.IndexName && v.Index.Exists {
+		b, err = m.store.Load(memfile.IndexName)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if b.Path != memfile.IndexName {
+		if err := memdir.CheckTopicPath(b.Path); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// Delete removes a topic, by path or name, and its entries. expected may be
+// empty: the deletion can be undone.
+func (m *Memory) Delete(ctx context.Context, ref, expected string) (*Change, error) {
+	v, n, err := m.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b, err := m.target(v, ref)
+	if err != nil {
+		return m.deleteEntry(ctx, v, n, ref, err)
+	}
+	if b.Path == memfile.IndexName {
+		return nil, fmt.Errorf("%s is the index and is not deleted; edit it, or delete topics", b.Path)
+	}
+	if expected != "" && expected != b.Hash {
+		return nil, &ExistsError{Path: b.Path, Current: store.Current{Text: b.File.Text.String(), Hash: b.Hash, Exists: true}, Given: expected}
+	}
+	return m.apply(ctx, v.Delete(b.Path, b.File.Text.String()), n)
+}
+
+// deleteEntry removes an entry whose topic does not exist.
+func (m *Memory) deleteEntry(ctx context.Context, v *store.Reading, n Notice, ref string, cause error) (*Change, error) {
+	ref = path.Clean(strings.TrimSpace(ref))
+	for _, e := range v.Index.Entries {
+		if e.Target != ref && e.Target != ref+".md" && e.Title != ref {
+			continue
+		}
+		if v.Topic(e.Target) != nil {
+			continue
+		}
+		c := change.Change{Op: "delete", Title: "delete the entry of " + e.Target}
+		if f, ok := change.EditFile(memfile.IndexName, v.Index.Text().String(), v.Index.Remove(e.Target)); ok {
+			c.Files = append(c.Files, f)
+		}
+		n.Notes = append(n.Notes, fmt.Sprintf("%s does not exist; its entry was removed.", e.Target))
+		return m.apply(ctx, c, n)
+	}
+	return nil, cause
+}
+
+// Moved is what a move did.
+type Moved struct {
+	Path string `json:"path"` // the new one
+	From string `json:"from"`
+	Change
+}
+
+// Move renames a topic; links in the index and in other topics follow.
+func (m *Memory) Move(ctx context.Context, ref, to string) (*Moved, error) {
+	v, n, err := m.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t, err := v.Resolve(ref)
+	if err != nil {
+		return nil, err
+	}
+	c, notes, err := v.Move(ctx, t, strings.TrimSpace(to))
+	if err != nil {
+		return nil, err
+	}
+	n.Notes = append(n.Notes, notes...)
+	done, err := m.apply(ctx, c, n)
+	if err != nil {
+		return nil, err
+	}
+	return &Moved{Path: to, From: t.Path, Change: *done}, nil
+}
+
+// Logged is what an append to the daily log did.
+type Logged struct {
+	Path  string `json:"path"`
+	Entry string `json:"entry"` // what was appended
+	Change
+}
+
+// Log appends a note to today's daily log.
+func (m *Memory) Log(ctx context.Context, note memdir.LogNote) (*Logged, error) {
+	if strings.TrimSpace(note.Body) == "" && strings.TrimSpace(note.Description) == "" {
+		return nil, errors.New("text is empty; give what the log should say")
+	}
+	if note.Type != "" && !memfile.KnownType(note.Type) {
+		return nil, fmt.Errorf("type %q is unknown; it is one of %s", note.Type, strings.Join(memfile.Types, ", "))
+	}
+	losses, notes := m.store.Check(ctx)
+	done, err := m.apply(ctx, memdir.Log(note, m.stamp()), m.notice(losses, notes))
+	if err != nil {
+		return nil, err
+	}
+	return &Logged{Path: done.Files[0].Path, Entry: done.Files[0].After, Change: *done}, nil
+}

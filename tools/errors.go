@@ -1,0 +1,125 @@
+package tools
+
+import (
+	"errors"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"mem/core/change"
+	"mem/core/memdir"
+	"mem/core/memory"
+	"mem/core/store"
+)
+
+// problem is the structured part of a failed call: what went wrong, and what
+// the caller needs to do better.
+type problem struct {
+	Error     string            `json:"error"`
+	Kind      string            `json:"kind"`
+	Path      string            `json:"path,omitempty"`
+	Hash      string            `json:"hash,omitempty"` // of the current text
+	Text      string            `json:"text,omitempty"` // the current text
+	Cut       bool              `json:"textIsCut,omitempty"`
+	Conflicts []change.Conflict `json:"conflicts,omitempty"`
+	Near      []string          `json:"near,omitempty"`
+	Findings  []finding         `json:"findings,omitempty"`
+}
+
+type finding struct {
+	Rule        string `json:"rule"`
+	Line        int    `json:"line"`
+	Reason      string `json:"reason"`
+	Fingerprint string `json:"fingerprint,omitempty"`
+}
+
+// The kinds of problems.
+const (
+	kindInvalid   = "invalid"
+	kindExists    = "exists"
+	kindConflict  = "conflict"
+	kindSecret    = "secret"
+	kindLocked    = "locked"
+	kindNotFound  = "not-found"
+	kindAmbiguous = "ambiguous"
+)
+
+// maxProblemText bounds each text of a problem, in bytes.
+const maxProblemText = 12_000
+
+// failed gives the result of a call that did not succeed.
+func failed(err error) *mcp.CallToolResult {
+	p := problemOf(err)
+	text := p.Error
+	if p.Hash != "" {
+		text += "\n\nCurrent text of " + p.Path + " (hash " + p.Hash + "):\n" + p.Text
+	}
+	for _, c := range p.Conflicts {
+		text += "\n\nConflict in " + c.Path + ", " + c.Part + "\n--- yours\n" + c.Ours + "\n--- theirs\n" + c.Theirs
+	}
+	return &mcp.CallToolResult{IsError: true, StructuredContent: p, Content: []mcp.Content{mcp.NewTextContent(text)}}
+}
+
+func problemOf(err error) problem {
+	p := problem{Error: err.Error(), Kind: kindInvalid}
+	var exists *memory.ExistsError
+	var conflict *store.ConflictError
+	var refused *store.RefusedError
+	var locked *store.LockedError
+	var missing *memdir.NotFoundError
+	var ambiguous *memdir.AmbiguousError
+	switch {
+	case errors.As(err, &exists):
+		p.Kind, p.Path, p.Hash = kindExists, exists.Path, exists.Current.Hash
+		p.Text, p.Cut = cut(exists.Current.Text)
+	case errors.As(err, &conflict):
+		p.Kind = kindConflict
+		p.fill(conflict)
+	case errors.As(err, &refused):
+		p.Kind, p.Path = kindSecret, refused.Path
+		for _, f := range refused.Findings {
+			p.Findings = append(p.Findings, finding{f.Rule, f.Line, f.Reason, f.Fingerprint})
+		}
+	case errors.As(err, &locked):
+		p.Kind = kindLocked
+	case errors.As(err, &missing):
+		p.Kind, p.Near = kindNotFound, missing.Near
+	case errors.As(err, &ambiguous):
+		p.Kind, p.Near = kindAmbiguous, ambiguous.Paths
+	}
+	return p
+}
+
+func (p *problem) fill(conflict *store.ConflictError) {
+	for i, c := range conflict.Conflicts {
+		if i == 3 {
+			break
+		}
+		for _, s := range []*string{&c.Base, &c.Ours, &c.Theirs} {
+			short, isCut := cut(*s)
+			*s = short
+			p.Cut = p.Cut || isCut
+		}
+		p.Conflicts = append(p.Conflicts, c)
+	}
+	path := conflict.Conflicts[0].Path
+	if cur, ok := conflict.Current[path]; ok && cur.Exists {
+		p.Path, p.Hash = path, cur.Hash
+		if len(p.Conflicts) == 1 && len(cur.Text) < maxProblemText/2 {
+			p.Text = cur.Text
+		} else {
+			p.Cut = true
+		}
+	}
+}
+
+// cut bounds a text; the whole of it can be read with memory_read.
+func cut(s string) (string, bool) {
+	if len(s) <= maxProblemText {
+		return s, false
+	}
+	n := maxProblemText
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "\n… (cut; memory_read gives the whole text)", true
+}

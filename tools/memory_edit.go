@@ -1,0 +1,86 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mem/core/memdir"
+	"mem/core/memory"
+)
+
+func memoryEdit() spec {
+	return spec{
+		name:  "memory_edit",
+		title: "Edit a topic",
+		description: "Changes one part of a topic or of the index (MEMORY.md), in one of three ways: old and new (old must occur exactly once), " +
+			"key and value (a frontmatter key), or section and content (what stands below a heading). Everything else stays byte for byte.",
+		in: schema{
+			req("topic", str("Path or name; MEMORY.md for the index.")),
+			opt("old", str("Text to replace, as it stands in the file.")),
+			opt("new", str("What to put in its place; empty removes it.")),
+			opt("key", str("Frontmatter key to set, such as description.")),
+			opt("value", str("Its value.")),
+			opt("section", str("Heading whose text is replaced.")),
+			opt("content", str("The new text below the heading.")),
+			opt("expected_hash", str("Hash of the text that you read. Then what others changed since is merged, and the same part is a conflict.")),
+			storeArg(),
+		},
+		out: schema{
+			req("path", str("")), req("hash", str("Of the file now.")),
+			opt("merged", boolean("With what somebody else wrote meanwhile.")),
+			opt("diff", str("What changed.")),
+		}.with(changed()...),
+		destructive: true,
+		run: handle(func(ctx context.Context, m *memory.Memory, a struct {
+			Topic        string  `json:"topic"`
+			Old          *string `json:"old"`
+			New          *string `json:"new"`
+			Key          *string `json:"key"`
+			Value        *string `json:"value"`
+			Section      *string `json:"section"`
+			Content      *string `json:"content"`
+			ExpectedHash string  `json:"expected_hash"`
+		}) (answer, error) {
+			of, err := editOf(a.Old, a.New, a.Key, a.Value, a.Section, a.Content)
+			if err != nil {
+				return answer{}, err
+			}
+			e, err := m.Edit(ctx, memory.Edit{Topic: a.Topic, EditOf: of, ExpectedHash: a.ExpectedHash})
+			if err != nil {
+				return answer{}, err
+			}
+			return answer{e, words(fmt.Sprintf("%s has the hash %s.", e.Path, e.Hash), e.Diff, changeWords(e.Change))}, nil
+		}),
+	}
+}
+
+// editOf takes exactly one of the three forms.
+func editOf(old, new, key, value, section, content *string) (memdir.EditOf, error) {
+	var e memdir.EditOf
+	forms := 0
+	for _, pair := range []struct {
+		a, b         *string
+		first, other string
+		into         func(a, b string)
+	}{
+		{old, new, "old", "new", func(a, b string) { e.Old, e.New = a, b }},
+		{key, value, "key", "value", func(a, b string) { e.Key, e.Value = a, b }},
+		{section, content, "section", "content", func(a, b string) { e.Section, e.Content = a, b }},
+	} {
+		switch {
+		case pair.a == nil && pair.b == nil:
+		case pair.a == nil || *pair.a == "":
+			return e, fmt.Errorf("%s needs %s with it", pair.other, pair.first)
+		case pair.b == nil:
+			return e, fmt.Errorf("%s needs %s with it", pair.first, pair.other)
+		default:
+			forms++
+			pair.into(*pair.a, *pair.b)
+		}
+	}
+	if forms != 1 {
+		return e, errors.New("give one of: old and new, key and value, section and content")
+	}
+	return e, nil
+}

@@ -1,0 +1,109 @@
+package tools
+
+import (
+	"fmt"
+	"strings"
+
+	"mem/core/memdir"
+	"mem/core/memory"
+	"mem/core/store"
+)
+
+// What several tools have in common: properties of their schemas, and how
+// parts of their results read in words.
+
+func storeArg() property {
+	return opt("store", choice(`Which memory: "auto" is the project's, the only one in this version.`, memory.StoreAuto))
+}
+
+func typeArg(doc string) raw { return choice(doc, "user", "feedback", "project", "reference") }
+
+func notice() schema {
+	return schema{
+		opt("vanished", list("Acknowledged memories that another program's write made vanish; memory_undo with the id puts one back.", schema{
+			req("id", str("")), req("path", str("")), req("entry", str("Its line in the index.")), req("topic", boolean("Whether the file is gone too.")),
+		}.nested(""))),
+		opt("notes", list("What else you must know.", str(""))),
+	}
+}
+
+func fill(doc string) raw {
+	return schema{
+		req("lines", integer("")), req("maxLines", integer("")),
+		req("size", integer("")), req("maxSize", integer("")),
+		req("unit", str("What size counts.")),
+		req("percent", integer("Of the limit that is nearer.")),
+		opt("firstDroppedLine", integer("First line that readers do not load.")),
+		opt("droppedLines", integer("")),
+		opt("warning", str("")),
+	}.nested(doc)
+}
+
+func changed() schema {
+	return schema{
+		req("change", str("Id for memory_undo; empty when nothing changed.")),
+		req("directory", str("Where the paths lie.")),
+		req("files", list("What happened to each file.", schema{
+			req("path", str("")),
+			req("action", choice("", "created", "updated", "deleted", "appended", "unchanged")),
+			opt("hash", str("Of the new text.")),
+			opt("merged", boolean("With what somebody else wrote meanwhile.")),
+		}.nested(""))),
+		req("index", fill("How full the index is now.")),
+		opt("findings", list("What the guard saw in the text and let pass.", schema{
+			req("rule", str("")), req("line", integer("")), req("reason", str("")), opt("fingerprint", str("")),
+		}.nested(""))),
+	}.with(notice()...)
+}
+
+// words puts a result into lines, leaving out empty ones.
+func words(lines ...string) string {
+	var b strings.Builder
+	for _, l := range lines {
+		if l != "" {
+			b.WriteString(l + "\n")
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func noticeWords(n memory.Notice) string {
+	var lines []string
+	for _, l := range n.Vanished {
+		lines = append(lines, "VANISHED: "+l.String())
+	}
+	for _, s := range n.Notes {
+		lines = append(lines, "Note: "+s)
+	}
+	return words(lines...)
+}
+
+func fillWords(f memdir.Fill) string {
+	return words(fmt.Sprintf("Index: %d of %d lines, %d of %d %s (%d %%).", f.Lines, f.MaxLines, f.Size, f.MaxSize, f.Unit, f.Percent), f.Warning)
+}
+
+func changeWords(c memory.Change) string {
+	if c.ID == "" {
+		return words("Nothing changed.", fillWords(c.Index), noticeWords(c.Notice))
+	}
+	var found []string
+	for _, f := range c.Findings {
+		found = append(found, fmt.Sprintf("Line %d: %s", f.Line, f.Reason))
+	}
+	return words("Change "+c.ID+" (memory_undo takes it back).", filesWords(c.Files), words(found...), fillWords(c.Index), noticeWords(c.Notice))
+}
+
+func filesWords(files []store.FileResult) string {
+	var lines []string
+	for _, f := range files {
+		l := "- " + f.Path + " " + f.Action
+		if f.Hash != "" {
+			l += ", hash " + f.Hash
+		}
+		if f.Merged {
+			l += ", merged with what somebody else wrote"
+		}
+		lines = append(lines, l)
+	}
+	return words(lines...)
+}

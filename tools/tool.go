@@ -1,0 +1,137 @@
+// Package tools owns the MCP tools: for each one its definition, its argument
+// and result schemas, and a handler that calls core. A user's mistake is a tool
+// result with isError; a Go error is a fault of ours.
+package tools
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"mem/core/memory"
+)
+
+// Opener gives the memory that a call works on, by the name of its store.
+type Opener func(ctx context.Context, store string) (*memory.Memory, error)
+
+// spec is a tool as a value: everything about it but where memory comes from.
+type spec struct {
+	name, title, description string
+	in, out                  schema
+	// readOnly, destructive and idempotent are the hints; no tool of ours
+	// reaches beyond this machine.
+	readOnly, destructive, idempotent bool
+	// eager keeps a client from hiding the tool behind a search.
+	eager bool
+	run   func(ctx context.Context, m *memory.Memory, args json.RawMessage) (answer, error)
+}
+
+// answer is what a tool gives: a structured result that says everything, and
+// the same in words.
+type answer struct {
+	value any
+	text  string
+}
+
+// handle wraps a typed handler with strict decoding of its arguments.
+func handle[A any](f func(ctx context.Context, m *memory.Memory, args A) (answer, error)) func(context.Context, *memory.Memory, json.RawMessage) (answer, error) {
+	return func(ctx context.Context, m *memory.Memory, raw json.RawMessage) (answer, error) {
+		var args A
+		if err := decode(raw, &args); err != nil {
+			return answer{}, err
+		}
+		return f(ctx, m, args)
+	}
+}
+
+// decode reads arguments; an unknown one or one of a wrong type is named.
+func decode(raw json.RawMessage, into any) error {
+	if len(bytes.TrimSpace(raw)) == 0 || string(raw) == "null" {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &wrong):
+		return fmt.Errorf("the argument %q is a %s; it must be a %s", wrong.Field, wrong.Value, wrong.Type)
+	case strings.HasPrefix(err.Error(), "json: unknown field "):
+		return fmt.Errorf("there is no argument %s; see the tool's input schema", strings.TrimPrefix(err.Error(), "json: unknown field "))
+	}
+	return fmt.Errorf("the arguments are not a JSON object: %w", err)
+}
+
+// maxResultSize is what a client is told a result may have, in characters.
+const maxResultSize = 50_000
+
+// definition gives the tool as clients see it.
+func (s spec) definition() mcp.Tool {
+	t := mcp.NewToolWithRawSchema(s.name, s.description, s.in.object())
+	t.RawOutputSchema = s.out.object()
+	t.Title = s.title
+	closed := false
+	t.Annotations = mcp.ToolAnnotation{Title: s.title, ReadOnlyHint: &s.readOnly, DestructiveHint: &s.destructive, IdempotentHint: &s.idempotent, OpenWorldHint: &closed}
+	meta := map[string]any{"anthropic/maxResultSizeChars": maxResultSize}
+	if s.eager {
+		meta["anthropic/alwaysLoad"] = true
+	}
+	t.Meta = &mcp.Meta{AdditionalFields: meta}
+	return t
+}
+
+// bind makes the tool callable on what open gives.
+func (s spec) bind(open Opener) server.ServerTool {
+	return server.ServerTool{Tool: s.definition(), Handler: func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				result, err = failed(fmt.Errorf("the tool %s broke down: %v. The others go on; please report this with: %s", s.name, r, firstFrames())), nil
+			}
+		}()
+		raw, err := json.Marshal(req.Params.Arguments)
+		if err != nil {
+			return failed(err), nil
+		}
+		name, raw, err := storeOf(raw)
+		if err != nil {
+			return failed(err), nil
+		}
+		m, err := open(ctx, name)
+		if err != nil {
+			return failed(err), nil
+		}
+		a, err := s.run(ctx, m, raw)
+		if err != nil {
+			return failed(err), nil
+		}
+		return &mcp.CallToolResult{StructuredContent: a.value, Content: []mcp.Content{mcp.NewTextContent(a.text)}}, nil
+	}}
+}
+
+// storeOf takes the store out of the arguments, since every tool has it.
+func storeOf(raw json.RawMessage) (store string, rest json.RawMessage, err error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil || all["store"] == nil {
+		return memory.StoreAuto, raw, nil // what is no object is refused by decode
+	}
+	if err := json.Unmarshal(all["store"], &store); err != nil {
+		return "", nil, errors.New(`the argument "store" must be a string`)
+	}
+	delete(all, "store")
+	rest, err = json.Marshal(all)
+	return store, rest, err
+}
+
+func firstFrames() string {
+	lines := strings.Split(string(debug.Stack()), "\n")
+	return strings.Join(lines[:min(len(lines), 14)], " | ")
+}
