@@ -88,7 +88,7 @@ func changeWords(c memory.Change) string {
 	}
 	var found []string
 	for _, f := range c.Findings {
-		found = append(found, fmt.Sprintf("Line %d: %s", f.Line, f.Reason))
+		found = append(found, "Found: "+f.Reason)
 	}
 	return words("Change "+c.ID+" (memory_undo takes it back).", filesWords(c.Files), words(found...), fillWords(c.Index), noticeWords(c.Notice))
 }

@@ -91,6 +91,7 @@ func (s spec) definition() mcp.Tool {
 
 // bind makes the tool callable on what open gives.
 func (s spec) bind(open Opener) server.ServerTool {
+	check := &validator{name: s.name, schema: s.in.object()}
 	return server.ServerTool{Tool: s.definition(), Handler: func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 		defer func() {
 			if r := recover(); r != nil {
@@ -101,6 +102,9 @@ func (s spec) bind(open Opener) server.ServerTool {
 		if err != nil {
 			return failed(err), nil
 		}
+		if err := check.check(raw); err != nil {
+			return failed(err), nil
+		}
 		name, raw, err := storeOf(raw)
 		if err != nil {
 			return failed(err), nil
@@ -109,7 +113,11 @@ func (s spec) bind(open Opener) server.ServerTool {
 		if err != nil {
 			return failed(err), nil
 		}
+		ctx, asked := consent(ctx, req, raw)
 		a, err := s.run(ctx, m, raw)
+		if ask := question(ctx, err, asked, raw); ask != nil {
+			return ask, nil
+		}
 		if err != nil {
 			return failed(err), nil
 		}

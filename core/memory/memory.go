@@ -34,9 +34,6 @@ type Options struct {
 	// AllowSecrets lets secrets be written; a person sets it when they start
 	// the server or on the command line.
 	AllowSecrets bool
-	// Consent asks a person whether a text with what was found may be written.
-	// nil where nobody can be asked.
-	Consent func(ctx context.Context, path string, found []guard.Finding) (bool, error)
 }
 
 // Memory is an opened memory directory. It is safe for concurrent use.
@@ -103,6 +100,20 @@ func origin(env settings.Env) string {
 	}
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80 // a random UUID, as clients use
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// allowed is the key under which a context carries a person's consent.
+type allowed struct{}
+
+// AllowSecrets gives a context in which secrets are written. Only code that has
+// a person's answer may call it; no argument of a call reaches it.
+func AllowSecrets(ctx context.Context) context.Context {
+	return context.WithValue(ctx, allowed{}, true)
+}
+
+func (m *Memory) mayWriteSecrets(ctx context.Context) bool {
+	ok, _ := ctx.Value(allowed{}).(bool)
+	return ok || m.opt.AllowSecrets
 }
 
 func (m *Memory) now() time.Time { return m.opt.Env.Time() }

@@ -178,16 +178,8 @@ func (m *Memory) base(p, expected string) (string, error) {
 	return "", &ExistsError{Path: p, Current: cur, Given: expected}
 }
 
-// apply makes a change, asking a person about secrets where one can be asked.
 func (m *Memory) apply(ctx context.Context, c change.Change, n Notice) (*Change, error) {
-	res, err := m.store.Apply(ctx, c, store.How{AllowSecrets: m.opt.AllowSecrets})
-	var refused *store.RefusedError
-	if errors.As(err, &refused) && m.opt.Consent != nil {
-		ok, askErr := m.opt.Consent(ctx, refused.Path, refused.Findings)
-		if askErr == nil && ok {
-			res, err = m.store.Apply(ctx, c, store.How{AllowSecrets: true})
-		}
-	}
+	res, err := m.store.Apply(ctx, c, store.How{AllowSecrets: m.mayWriteSecrets(ctx)})
 	if err != nil {
 		return nil, err
 	}

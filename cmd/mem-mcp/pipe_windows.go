@@ -1,0 +1,4 @@
+package main
+
+// ignoreBrokenPipe does nothing: Windows has no such signal.
+func ignoreBrokenPipe() {}

@@ -1,0 +1,221 @@
+package guard
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zricethezav/gitleaks/v8/detect/codec"
+)
+
+// search runs the rules on the text and on what is encoded in it.
+func (set *ruleSet) search(text string) ([]hit, error) {
+	hits, err := set.pass(text, nil)
+	if err != nil {
+		return nil, err
+	}
+	more, err := set.decode(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range more {
+		if !slices.ContainsFunc(hits, func(o hit) bool { return o.at.overlaps(h.at) }) {
+			hits = append(hits, h)
+		}
+	}
+	return tidy(hits), nil
+}
+
+// decode runs the rules on what is encoded in the text.
+func (set *ruleSet) decode(text string) (hits []hit, err error) {
+	defer func() {
+		if recover() != nil {
+			hits = append(hits, failure(&rule{id: "decoders"}, text))
+		}
+	}()
+	if !mayBeEncoded(text) {
+		return nil, nil
+	}
+	decoder := codec.NewDecoder()
+	decoded, segments := text, []*codec.EncodedSegment(nil)
+	for range decodeDepth {
+		decoded, segments = decoder.Decode(decoded, segments)
+		if len(segments) == 0 {
+			break
+		}
+		more, err := set.pass(decoded, segments)
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range more {
+			h.at = span{min(max(0, h.at.start), len(text)), min(max(0, h.at.end), len(text))}
+			if h.at.start < h.at.end {
+				hits = append(hits, h)
+			}
+		}
+	}
+	return hits, nil
+}
+
+// failure says that the rule could not look at the text. What it stumbled over is not quoted: it may be the secret.
+func failure(r *rule, text string) hit {
+	return hit{rule: r, at: span{0, len(text)}, failed: fmt.Sprintf("%s failed on this part, so it was not fully searched for secrets; report that with the version of mem", r.id)}
+}
+
+// pass runs the rules once. With segments, text is decoded, and only what touches a segment counts; positions are
+// those of the original.
+func (set *ruleSet) pass(text string, segments []*codec.EncodedSegment) ([]hit, error) {
+	occ, present := set.keywords.find(text)
+	var hits []hit
+	for _, r := range set.rules {
+		isPresent := func(k int) bool { return present[k] }
+		if len(r.keywords) > 0 && !slices.ContainsFunc(r.keywords, isPresent) ||
+			slices.ContainsFunc(r.needs, func(k int) bool { return !present[k] }) {
+			continue
+		}
+		found, err := set.run(r, text, occ)
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range found {
+			if segments != nil && h.failed == "" {
+				touched := codec.SegmentsWithDecodedOverlap(segments, h.at.start, h.at.end)
+				if len(touched) == 0 {
+					continue
+				}
+				at := codec.AdjustMatchIndex(touched, []int{h.at.start, h.at.end})
+				h.at = span{at[0], at[1]}
+			}
+			hits = append(hits, h)
+		}
+	}
+	return hits, nil
+}
+
+// run runs one rule. A rule that panics is reported as one, and the others go on.
+func (set *ruleSet) run(r *rule, text string, occ []occurrence) (hits []hit, err error) {
+	defer func() {
+		if recover() != nil {
+			hits = append(hits, failure(r, text))
+		}
+	}()
+	c, err := r.compile()
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range c.scope.windows(text, occ, set.keywords.words, r.keywords) {
+		for _, m := range c.re.FindAllStringSubmatchIndex(text[w.start:w.end], -1) {
+			for i := range m {
+				if m[i] >= 0 {
+					m[i] += w.start
+				}
+			}
+			at, match := secretOf(text, m, r.group)
+			if at.end == match.end {
+				at.end = wordEnd(text, at.end)
+			}
+			secret := text[at.start:at.end]
+			if r.entropy != 0 && entropy(secret) <= r.entropy {
+				continue
+			}
+			line := lineAround(text, match)
+			cand := candidate{secret, text[match.start:match.end], text[line.start:line.end], span{match.start - line.start, match.end - line.start}}
+			global, err := set.allow()
+			if err != nil {
+				return nil, err
+			}
+			if allowed(global, cand) || allowed(c.allow, cand) {
+				continue
+			}
+			hits = append(hits, hit{rule: r, at: at, fingerprint: fingerprint(secret), redacted: redacted(r.pattern, secret)})
+		}
+	}
+	return hits, nil
+}
+
+// lineReach is how much of a line is looked at for an exception, to either side of a match, in bytes.
+const lineReach = 512
+
+// lineAround returns the line or lines of the match, as far as lineReach goes.
+func lineAround(text string, match span) span {
+	from, to := max(0, match.start-lineReach), min(len(text), match.end+lineReach)
+	from += strings.LastIndexByte(text[from:match.start], '\n') + 1
+	if n := strings.IndexByte(text[match.end:to], '\n'); n >= 0 {
+		to = match.end + n
+	}
+	return span{from, to}
+}
+
+// secretOf returns the part of a match that is the secret, and the match, both without line ends around them.
+func secretOf(text string, m []int, group int) (secret, match span) {
+	trim := func(s span) span {
+		for s.start < s.end && text[s.start] == '\n' {
+			s.start++
+		}
+		for s.start < s.end && (text[s.end-1] == '\n' || text[s.end-1] == '\r') {
+			s.end--
+		}
+		return s
+	}
+	match = trim(span{m[0], m[1]})
+	if group > 0 && 2*group+1 < len(m) && m[2*group] >= 0 {
+		return trim(span{m[2*group], m[2*group+1]}), match
+	}
+	for i := 2; i+1 < len(m); i += 2 {
+		if m[i] >= 0 && m[i] < m[i+1] {
+			return trim(span{m[i], m[i+1]}), match
+		}
+	}
+	return match, match
+}
+
+// wordEnd follows a secret that does not end at i: some rules know its first part only, and what is left of it after
+// they have been obeyed is still a secret, or the beginning of another one.
+func wordEnd(text string, i int) int {
+	word := func(c byte) bool {
+		return '0' <= c && c <= '9' || 'a' <= lower(c) && lower(c) <= 'z' || c == '_'
+	}
+	if i == 0 || i >= len(text) || !word(text[i-1]) || !word(text[i]) {
+		return i
+	}
+	for i < len(text) && (word(text[i]) || strings.IndexByte("+/=", text[i]) >= 0) {
+		i++
+	}
+	return i
+}
+
+// tidy orders hits, keeps one where several rules found the same bytes (the first in the order of the rules file), and
+// drops the generic rule where a specific one says the same.
+func tidy(hits []hit) []hit {
+	slices.SortStableFunc(hits, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(a.at.start, b.at.start), -cmp.Compare(a.at.end, b.at.end))
+	})
+	var out []hit
+	for i, h := range hits {
+		if h.failed != "" {
+			out = append(out, h)
+			continue
+		}
+		if i > 0 && h.at == hits[i-1].at && !generic(hits[i-1]) && hits[i-1].failed == "" {
+			continue
+		}
+		if generic(h) && overlapsSpecific(hits, i) {
+			continue
+		}
+		out = append(out, h)
+	}
+	return slices.Clip(out)
+}
+
+func generic(h hit) bool { return strings.Contains(h.rule.id, "generic") }
+
+// overlapsSpecific looks at the neighbours of hits[i] only: hits are ordered and secrets do not nest deeply.
+func overlapsSpecific(hits []hit, i int) bool {
+	for j := max(0, i-8); j < min(len(hits), i+8); j++ {
+		if !generic(hits[j]) && hits[j].failed == "" && hits[j].at.overlaps(hits[i].at) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,178 @@
+// Package cli owns the command line of mem-mcp: one file for each command. A
+// command reads its flags, calls core, and prints; on a terminal with colour
+// and tables, into a pipe as plain text, with --json as JSON.
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mem/core/memory"
+	"mem/core/settings"
+)
+
+// Exit codes of mem-mcp.
+const (
+	ExitOK    = 0
+	ExitError = 1 // the command failed
+	ExitUsage = 2 // an unknown flag, a missing argument
+)
+
+// Streams is what a command reads and writes.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// Terminal tells that Out is a terminal, Width its columns.
+	Terminal bool
+	Width    int
+}
+
+// UsageError is a command line that cannot be understood.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+func (e *UsageError) Unwrap() error { return e.Err }
+
+func usage(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
+
+// app is what all commands share.
+type app struct {
+	env     settings.Env
+	streams Streams
+	version string
+
+	project, memoryDir     string
+	json                   bool
+	dailyLog, allowSecrets bool
+}
+
+// Run runs a command line and gives the exit code.
+func Run(ctx context.Context, env settings.Env, streams Streams, version string, args []string) int {
+	a := &app{env: env, streams: streams, version: version}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.Err)
+	err := root.ExecuteContext(ctx)
+	var wrong *UsageError
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &wrong):
+		a.complain(err)
+		fmt.Fprintln(streams.Err, "See mem-mcp --help.")
+		return ExitUsage
+	}
+	a.complain(err)
+	return ExitError
+}
+
+// complain prints an error where people look for it.
+func (a *app) complain(err error) {
+	if a.json {
+		b, marshalErr := json.Marshal(map[string]string{"error": err.Error()})
+		if marshalErr == nil {
+			fmt.Fprintln(a.streams.Err, string(b))
+			return
+		}
+	}
+	fmt.Fprintln(a.streams.Err, "mem-mcp:", err)
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "mem-mcp",
+		Short:         "Memory for coding agents, over the files that Claude Code keeps",
+		Long:          "mem-mcp serves the memory of a project to agents over MCP (the default), and reads and writes it on the command line.",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &UsageError{err} })
+	f := root.PersistentFlags()
+	f.StringVar(&a.project, "project", "", "directory of the project (default: CLAUDE_PROJECT_DIR, else the working directory)")
+	f.StringVar(&a.memoryDir, "memory-dir", "", "use this memory directory, whatever the project")
+	f.BoolVar(&a.json, "json", false, "print JSON")
+	f.BoolVar(&a.allowSecrets, "allow-secrets", false, "let what looks like a secret be written")
+	a.serveFlags(root)
+	for _, c := range []*cobra.Command{
+		a.serveCommand(), a.whereCommand(), a.configCommand(), a.contextCommand(), a.listCommand(), a.readCommand(),
+		a.writeCommand(), a.deleteCommand(), a.searchCommand(), a.historyCommand(), a.undoCommand(), a.purgeCommand(),
+		a.versionCommand(),
+	} {
+		root.AddCommand(c)
+	}
+	return root
+}
+
+// noArgs and the like give usage errors, which cobra's own do not.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage("%s: unknown command or argument %q", cmd.CommandPath(), args[0])
+	}
+	return nil
+}
+
+func oneArg(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usage("%s takes one argument: %s", cmd.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
+func someArgs(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usage("%s needs an argument: %s", cmd.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
+func (a *app) options() memory.Options {
+	return memory.Options{Env: a.env, MemoryDir: a.memoryDir, Project: a.project, DailyLog: a.dailyLog,
+		Actor: "mem-mcp " + a.version, AllowSecrets: a.allowSecrets}
+}
+
+// withMemory runs f on the memory that the flags name.
+func (a *app) withMemory(f func(m *memory.Memory) error) error {
+	m, err := memory.Open(a.options())
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(m), m.Close())
+}
+
+// show prints a result: as JSON where that was asked for, else by words.
+func (a *app) show(v any, words func()) error {
+	if !a.json {
+		words()
+		return nil
+	}
+	e := json.NewEncoder(a.streams.Out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// notice prints what a reader must know besides the result, on standard error
+// so that a pipe gets the result alone.
+func (a *app) notice(n memory.Notice) {
+	for _, l := range n.Vanished {
+		fmt.Fprintln(a.streams.Err, a.style(red, "vanished:"), strings.Replace(l.String(), "memory_undo with id", "mem-mcp undo", 1))
+	}
+	for _, s := range n.Notes {
+		fmt.Fprintln(a.streams.Err, a.style(yellow, "note:"), s)
+	}
+}

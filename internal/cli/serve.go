@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"mem/internal/mcpserver"
+)
+
+func (a *app) serveFlags(c *cobra.Command) {
+	c.Flags().BoolVar(&a.dailyLog, "daily-log", false, "append new memories to the daily log instead of writing topics")
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve memory over MCP on standard input and output (the default)",
+		Args:  noArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
+	}
+	a.serveFlags(c)
+	return c
+}
+
+func (a *app) serve(ctx context.Context) error {
+	s := mcpserver.New(mcpserver.Options{Memory: a.options(), Version: a.version, Logger: slog.New(slog.NewTextHandler(a.streams.Err, nil))})
+	return s.Serve(ctx, a.streams.In, a.streams.Out)
+}

@@ -1,0 +1,180 @@
+// Package mcpserver wires the MCP server: tools and resources on the memory of
+// a project, over our own transport.
+package mcpserver
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"mem/core/memory"
+	"mem/internal/mcpserver/stdio"
+	"mem/resources"
+	"mem/tools"
+)
+
+//go:embed instructions.md
+var instructions string
+
+// Name is what the server calls itself.
+const Name = "mem"
+
+// pageSize is how many tools or resources one listing gives. All tools of a
+// toolset fit, since some clients read the first page only.
+const pageSize = 64
+
+// Options says what the server serves.
+type Options struct {
+	Memory  memory.Options
+	Version string
+	Logger  *slog.Logger
+}
+
+// Server is the MCP server of one process.
+type Server struct {
+	opt Options
+	mcp *server.MCPServer
+
+	mu     sync.Mutex
+	opened *memory.Memory
+	closed []*memory.Memory // replaced when the client's roots changed
+}
+
+// New makes a server. It opens nothing before the first call.
+func New(opt Options) *Server {
+	s := &Server{opt: opt}
+	s.mcp = server.NewMCPServer(Name, opt.Version,
+		server.WithTitle("Memory"),
+		server.WithInstructions(strings.TrimSpace(instructions)),
+		server.WithToolCapabilities(false),
+		server.WithResourceCapabilities(false, false),
+		server.WithElicitation(),
+		server.WithOutputSchemaValidation(),
+		server.WithRecovery(),
+		server.WithResourceRecovery(),
+		server.WithPaginationLimit(pageSize),
+	)
+	for _, t := range tools.Toolsets() {
+		s.mcp.AddTools(t.Bind(s.open)...)
+	}
+	fixed, templates := resources.All(s.open, notFound)
+	s.mcp.AddResources(fixed...)
+	s.mcp.AddResourceTemplates(templates...)
+	s.mcp.AddNotificationHandler(string(mcp.MethodNotificationRootsListChanged), func(context.Context, mcp.JSONRPCNotification) { s.forget() })
+	return s
+}
+
+// Serve speaks MCP over a pair of streams until the input ends.
+func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	err := stdio.Serve(ctx, s.mcp, in, out, stdio.Options{Logger: s.opt.Logger})
+	return errors.Join(err, s.close())
+}
+
+// open gives the memory of a store; the project is found at the first call.
+func (s *Server) open(ctx context.Context, store string) (*memory.Memory, error) {
+	if store != memory.StoreAuto {
+		return nil, fmt.Errorf("there is no store %q; the only one in this version is %q", store, memory.StoreAuto)
+	}
+	s.mu.Lock()
+	opened := s.opened
+	s.mu.Unlock()
+	if opened != nil {
+		return opened, nil
+	}
+	opt := s.opt.Memory
+	if opt.Project == "" && opt.Env.Getenv("CLAUDE_PROJECT_DIR") == "" {
+		opt.Roots = s.roots(ctx)
+	}
+	m, err := memory.Open(opt)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opened == nil {
+		s.opened = m
+	} else if err := m.Close(); err != nil {
+		return nil, err
+	}
+	return s.opened, nil
+}
+
+// rootsWait is how long the client may take to name its roots.
+const rootsWait = 3 * time.Second
+
+// roots asks the client for its directories, where it has such. A client that
+// does not answer has none: the working directory decides then.
+func (s *Server) roots(ctx context.Context) []string {
+	session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo)
+	if !ok || session.GetClientCapabilities().Roots == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, rootsWait)
+	defer cancel()
+	res, err := s.mcp.RequestRoots(ctx, mcp.ListRootsRequest{})
+	if err != nil {
+		return nil
+	}
+	var dirs []string
+	for _, r := range res.Roots {
+		if dir, ok := fileOf(r.URI); ok {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// fileOf gives the path of a file address.
+func fileOf(uri string) (string, bool) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || (u.Host != "" && u.Host != "localhost") {
+		return "", false
+	}
+	p := u.Path
+	if len(p) > 2 && p[0] == '/' && p[2] == ':' { // file:///C:/x
+		p = p[1:]
+	}
+	return filepath.FromSlash(p), p != ""
+}
+
+// forget makes the next call find the project anew. Calls under way keep what
+// they have.
+func (s *Server) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opened != nil {
+		s.closed = append(s.closed, s.opened)
+		s.opened = nil
+	}
+}
+
+func (s *Server) close() error {
+	s.forget()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	for _, m := range s.closed {
+		err = errors.Join(err, m.Close())
+	}
+	s.closed = nil
+	return err
+}
+
+func notFound(ctx context.Context, _ string, err error) error {
+	code := mcp.RESOURCE_NOT_FOUND
+	if mcp.IsModernProtocol(server.RequestProtocolVersion(ctx)) {
+		code = mcp.INVALID_PARAMS
+	}
+	return stdio.WithCode(ctx, err, code, nil)
+}

@@ -1,0 +1,201 @@
+package stdio
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// frame is one line of output, or a marker.
+type frame struct {
+	line    []byte          // with its newline; empty in a marker
+	of      *call           // a frame of a cancelled call is not written
+	reached chan<- struct{} // closed when everything queued before has been written
+}
+
+// maxSpareFrames is how long a list of frames is kept for reuse: 1,024 of them take 48 KiB.
+const maxSpareFrames = 1024
+
+// outbox is the one queue to the one writer. Its order is the order on the wire.
+type outbox struct {
+	to       io.Writer
+	limit    int
+	timeout  time.Duration
+	watchdog *time.Timer
+
+	mu     sync.Mutex
+	work   sync.Cond // the writer waits for frames
+	room   sync.Cond // producers wait for the writer
+	frames []frame
+	bytes  int // queued and not yet written
+	closed bool
+	err    error
+
+	dead    chan struct{} // closed when err is set
+	drained chan struct{} // closed when the writer has returned
+}
+
+func newOutbox(to io.Writer, limit int, timeout time.Duration) *outbox {
+	o := &outbox{to: to, limit: limit, timeout: timeout, dead: make(chan struct{}), drained: make(chan struct{})}
+	o.work.L, o.room.L = &o.mu, &o.mu
+	// Armed around each write only.
+	o.watchdog = time.AfterFunc(time.Hour, func() {
+		o.fail(fmt.Errorf("%w: nothing was read for %s", ErrStalled, timeout))
+		interruptWrite(to)
+	})
+	o.watchdog.Stop()
+	go o.write()
+	return o
+}
+
+// push queues f and waits while more than the limit is queued. It reports whether f will be written if all goes well.
+func (o *outbox) push(f frame) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.bytes > o.limit && o.err == nil && !o.closed {
+		o.room.Wait()
+	}
+	return o.add(f)
+}
+
+// pushNow queues f without waiting, for the reader: a client that sends and never reads ends the session here.
+func (o *outbox) pushNow(f frame) {
+	o.mu.Lock()
+	full := o.bytes > o.limit+controlReserve
+	if !full {
+		o.add(f)
+	}
+	o.mu.Unlock()
+	if full {
+		o.fail(fmt.Errorf("%w: %d bytes are waiting and it sends more", ErrStalled, o.limit+controlReserve))
+	}
+}
+
+func (o *outbox) add(f frame) bool {
+	if o.err != nil || o.closed {
+		return false
+	}
+	o.frames = append(o.frames, f)
+	o.bytes += len(f.line)
+	if len(o.frames) == 1 {
+		o.work.Signal()
+	}
+	return true
+}
+
+// fail ends the session: producers stop waiting, what is queued is given up.
+func (o *outbox) fail(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err == nil {
+		o.err = err
+		close(o.dead)
+		o.work.Broadcast()
+		o.room.Broadcast()
+	}
+}
+
+func (o *outbox) failure() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}
+
+// close lets the writer finish what is queued.
+func (o *outbox) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+	o.work.Broadcast()
+	o.room.Broadcast()
+}
+
+func (o *outbox) write() {
+	defer close(o.drained)
+	defer o.watchdog.Stop()
+	var batch []frame
+	buf := make([]byte, 0, 4<<10)
+	for {
+		if batch = o.take(batch[:0]); len(batch) == 0 {
+			return
+		}
+		// Frames are joined up to a chunk, for one system call instead of many.
+		pending := 0
+		for i, f := range batch {
+			batch[i] = frame{}
+			pending += len(f.line)
+			if f.of == nil || !f.of.isCancelled() {
+				buf = append(buf, f.line...)
+			}
+			if len(buf) >= writeChunk || f.reached != nil || i == len(batch)-1 {
+				if err := o.flush(buf); err != nil {
+					o.fail(err)
+					return
+				}
+				o.wrote(pending)
+				pending = 0
+				if buf = buf[:0]; cap(buf) > 4*writeChunk {
+					buf = make([]byte, 0, writeChunk)
+				}
+			}
+			if f.reached != nil {
+				close(f.reached)
+			}
+		}
+	}
+}
+
+// take waits for frames and hands over all there are; none when there will be no more.
+func (o *outbox) take(spare []frame) []frame {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for len(o.frames) == 0 && !o.closed && o.err == nil {
+		o.work.Wait()
+	}
+	if o.err != nil {
+		o.frames = nil
+		return nil
+	}
+	batch := o.frames
+	if o.frames = spare; cap(spare) > maxSpareFrames {
+		o.frames = nil // a burst is no reason to keep its memory
+	}
+	return batch
+}
+
+func (o *outbox) wrote(n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.bytes -= n
+	o.room.Broadcast()
+}
+
+func (o *outbox) flush(buf []byte) error {
+	for len(buf) > 0 {
+		n := min(len(buf), writeChunk)
+		o.watchdog.Reset(o.timeout)
+		wrote, err := o.to.Write(buf[:n])
+		o.watchdog.Stop()
+		if err == nil && wrote < n {
+			err = io.ErrShortWrite
+		}
+		if err != nil {
+			return &writeError{err}
+		}
+		buf = buf[n:]
+	}
+	return nil
+}
+
+// writeError is a failure of the output stream; gone tells whether it means that the client went away.
+type writeError struct{ err error }
+
+func (e *writeError) Error() string { return "writing to the client: " + e.err.Error() }
+func (e *writeError) Unwrap() error { return e.err }
+
+func clientGone(err error) bool {
+	var w *writeError
+	return errors.As(err, &w) && brokenPipe(w.err)
+}

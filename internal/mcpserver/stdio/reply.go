@@ -1,0 +1,97 @@
+package stdio
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// codeOverloaded is the first of JSON-RPC's codes for a server's own errors (-32000 to -32099).
+const codeOverloaded = -32000
+
+var nullID = json.RawMessage("null")
+
+// encodeReply writes mcp-go's answer with the id exactly as the client sent it. mcp-go has passed it through a
+// float64, where 9007199254740993 becomes another number. What cannot be encoded is still answered.
+func encodeReply(id json.RawMessage, reply mcp.JSONRPCMessage, code *codedError) (line []byte) {
+	defer func() {
+		if v := recover(); v != nil {
+			line = errorLine(id, mcp.INTERNAL_ERROR, fmt.Sprintf("internal error: encoding the result: panic: %v", v), nil)
+		}
+	}()
+	var err error
+	switch m := reply.(type) {
+	case mcp.JSONRPCResponse:
+		line, err = resultLine(id, m.Result)
+	case *mcp.JSONRPCResponse:
+		line, err = resultLine(id, m.Result)
+	case mcp.JSONRPCError:
+		if code != nil {
+			return errorLine(id, code.code, m.Error.Message, code.data)
+		}
+		return errorLine(id, m.Error.Code, m.Error.Message, m.Error.Data)
+	default:
+		line, err = encodeLine(m)
+	}
+	if err != nil {
+		return errorLine(id, mcp.INTERNAL_ERROR, fmt.Sprintf("internal error: the result cannot be encoded: %v", err), nil)
+	}
+	return line
+}
+
+func resultLine(id json.RawMessage, result any) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(`{"jsonrpc":"2.0","id":`)
+	b.Write(id)
+	b.WriteString(`,"result":`)
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(result); err != nil {
+		return nil, err
+	}
+	b.Truncate(b.Len() - 1)
+	b.WriteString("}\n")
+	return b.Bytes(), nil
+}
+
+func errorLine(id json.RawMessage, code int, message string, data any) []byte {
+	if len(id) == 0 {
+		id = nullID
+	}
+	body := struct {
+		JSONRPC string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   struct {
+			Code    int    `json:"code"`
+			Message string `json:"message"`
+			Data    any    `json:"data,omitempty"`
+		} `json:"error"`
+	}{JSONRPC: mcp.JSONRPC_VERSION, ID: id}
+	body.Error.Code, body.Error.Message, body.Error.Data = code, message, data
+	line, err := encodeLine(body)
+	if err != nil {
+		body.Error.Data = nil // the rest is a checked id, a number and a string
+		line, _ = encodeLine(body)
+	}
+	return line
+}
+
+// codedError is what WithCode leaves for the reply.
+type codedError struct {
+	code int
+	data any
+}
+
+// WithCode makes the JSON-RPC error that err becomes carry code and data (nil for none), and returns err. mcp-go has
+// one code, -32603, for every error of a handler. Use: return nil, stdio.WithCode(ctx, err, mcp.INVALID_PARAMS, nil).
+// Outside a call over this transport it changes nothing.
+func WithCode(ctx context.Context, err error, code int, data any) error {
+	if c, ok := server.ClientSessionFromContext(ctx).(*call); ok && err != nil {
+		c.code.Store(&codedError{code, data})
+	}
+	return err
+}

@@ -1,0 +1,95 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// validator checks arguments against a schema, compiled at the first call. It
+// takes the place of mcp-go's own check, whose messages print Go structs.
+type validator struct {
+	name   string
+	schema json.RawMessage
+
+	once     sync.Once
+	compiled *jsonschema.Schema
+	err      error
+}
+
+func (v *validator) compile() {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(v.schema))
+	if err != nil {
+		v.err = err
+		return
+	}
+	c := jsonschema.NewCompiler()
+	if v.err = c.AddResource(v.name+".json", doc); v.err == nil {
+		v.compiled, v.err = c.Compile(v.name + ".json")
+	}
+}
+
+// check says in words what is wrong with arguments: each unknown, missing and
+// ill-typed one by name.
+func (v *validator) check(args json.RawMessage) error {
+	v.once.Do(v.compile)
+	if v.err != nil {
+		return fmt.Errorf("the schema of %s is broken: %w", v.name, v.err)
+	}
+	if len(args) == 0 || string(args) == "null" {
+		args = json.RawMessage("{}")
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(args))
+	if err != nil {
+		return fmt.Errorf("the arguments of %s are not JSON: %w", v.name, err)
+	}
+	var invalid *jsonschema.ValidationError
+	err = v.compiled.Validate(value)
+	if err == nil || !errors.As(err, &invalid) {
+		return err
+	}
+	return fmt.Errorf("%s: %s", v.name, strings.Join(complaints(invalid), "; "))
+}
+
+func complaints(e *jsonschema.ValidationError) []string {
+	if len(e.Causes) > 0 {
+		var all []string
+		for _, c := range e.Causes {
+			all = append(all, complaints(c)...)
+		}
+		return all
+	}
+	at := strings.Join(e.InstanceLocation, ".")
+	if at == "" {
+		at = "the arguments"
+	} else {
+		at = fmt.Sprintf("the argument %q", at)
+	}
+	switch k := e.ErrorKind.(type) {
+	case *kind.AdditionalProperties:
+		return []string{fmt.Sprintf("there is no argument %s", quoted(k.Properties))}
+	case *kind.Required:
+		return []string{fmt.Sprintf("the argument %s is missing", quoted(k.Missing))}
+	case *kind.Type:
+		return []string{fmt.Sprintf("%s must be a %s, not a %s", at, strings.Join(k.Want, " or "), k.Got)}
+	case *kind.Enum:
+		return []string{fmt.Sprintf("%s is %q; it must be one of %s", at, fmt.Sprint(k.Got), quoted(k.Want))}
+	case *kind.Minimum:
+		return []string{fmt.Sprintf("%s is %s; it must be at least %s", at, k.Got.RatString(), k.Want.RatString())}
+	}
+	return []string{at + " " + e.Error()}
+}
+
+func quoted[T any](values []T) string {
+	var out []string
+	for _, v := range values {
+		out = append(out, fmt.Sprintf("%q", fmt.Sprint(v)))
+	}
+	return strings.Join(out, ", ")
+}
