@@ -1,0 +1,53 @@
+# What the project's checks are made of. CONTRIBUTING.md says when to use which.
+
+GO ?= go
+# Writing the go.mod of the machine's own version into the build would make it
+# differ between machines.
+export GOFLAGS := -mod=readonly -buildvcs=false
+
+.PHONY: all build test check unit clients cross fuzz soak bench update
+
+all: build
+
+build:
+	$(GO) build -o bin/ ./cmd/...
+
+# Everything that has to be green, installing what it needs.
+test: check cross clients unit
+
+# Form: formatting, vet, staticcheck, a tidy module.
+check:
+	@out=$$(gofmt -l cmd core internal resources tools e2e); if [ -n "$$out" ]; then echo "not formatted: $$out"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	$(GO) mod tidy -diff
+
+# The systems that are built and vetted here, but not run.
+cross:
+	GOOS=windows $(GO) vet ./...
+	GOOS=windows $(GO) build -o /dev/null ./cmd/mem-mcp
+	GOOS=darwin $(GO) vet ./...
+	GOOS=darwin $(GO) build -o /dev/null ./cmd/mem-mcp
+
+# The Node clients of the end-to-end tests. Without them the tests say loudly
+# what they could not test; with MEM_REQUIRE=all that is a failure.
+clients:
+	@scripts/node-clients.sh || { echo "the Node clients could not be installed"; [ "$$MEM_REQUIRE" != all ]; }
+
+unit:
+	$(GO) test -race -timeout 15m ./...
+
+# What takes too long for every run: many more crashes, and every fuzz target.
+soak: fuzz
+	MEM_KILLS=1000 $(GO) test -race -timeout 60m -run 'Killed' -count 1 ./core/store
+
+FUZZTIME ?= 60s
+fuzz:
+	scripts/fuzz.sh $(FUZZTIME)
+
+bench:
+	scripts/bench.sh
+
+# Golden files, schema snapshots, generated tables.
+update:
+	$(GO) test ./tools ./core/settings ./internal/cli -update

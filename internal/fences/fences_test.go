@@ -1,0 +1,129 @@
+// Package fences holds the test that keeps the layers of docs/architecture.md.
+package fences
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers gives every folder of the module a height; a package imports only
+// packages of its own height or below it, and of its own height only what the
+// table of siblings admits.
+var layers = []struct {
+	prefix string
+	height int
+}{
+	{"cmd/", 4},
+	{"e2e", 4},
+	{"internal/", 3},
+	{"tools", 2},
+	{"resources", 2},
+	{"diagnostics", 2},
+	{"core/", 1},
+}
+
+// heights orders the packages of core: each imports only what stands before it.
+var heights = []string{
+	"core/text", "core/memfile", "core/change", "core/project", "core/settings", "core/guard", "core/recall",
+	"core/memdir", "core/store", "core/memory",
+}
+
+// protocols are imports that core may not have.
+var protocols = []string{"github.com/mark3labs/mcp-go", "go.lsp.dev/", "github.com/spf13/cobra"}
+
+func height(pkg string) int {
+	for _, l := range layers {
+		if pkg == strings.TrimSuffix(l.prefix, "/") || strings.HasPrefix(pkg, l.prefix) {
+			return l.height
+		}
+	}
+	return 0
+}
+
+func rank(pkg string) int {
+	for i, p := range heights {
+		if p == pkg {
+			return i
+		}
+	}
+	return -1
+}
+
+func TestImportsPointDown(t *testing.T) {
+	root := filepath.Join("..", "..")
+	seen := 0
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && p != root && (strings.HasPrefix(name, ".") || name == "node_modules" || name == "testdata" || name == "bin") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		rel, err := filepath.Rel(root, p)
+		if err != nil {
+			return err
+		}
+		seen++
+		checkFile(t, p, path.Dir(filepath.ToSlash(rel)))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen < 50 {
+		t.Fatalf("only %d files were looked at", seen)
+	}
+}
+
+func checkFile(t *testing.T, file, pkg string) {
+	t.Helper()
+	src, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), file, src, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if height(pkg) == 0 {
+		t.Errorf("%s lies in no layer; add it to the table and to docs/architecture.md", pkg)
+	}
+	for _, imp := range f.Imports {
+		name, err := strconv.Unquote(imp.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if height(pkg) == 1 {
+			for _, banned := range protocols {
+				if strings.HasPrefix(name, banned) {
+					t.Errorf("%s imports %s: core knows no protocol and no command line", file, name)
+				}
+			}
+		}
+		ours, ok := strings.CutPrefix(name, "mem/")
+		if !ok {
+			continue
+		}
+		switch from, to := height(pkg), height(ours); {
+		case to > from:
+			t.Errorf("%s imports %s, which lies above it", file, name)
+		case from == 1 && (rank(pkg) < 0 || rank(ours) < 0):
+			t.Errorf("%s imports %s: one of them has no place in the order of core", file, name)
+		case from == 1 && rank(ours) >= rank(pkg):
+			t.Errorf("%s imports %s, which stands after it in core", file, name)
+		case from == 2 && to == 2:
+			t.Errorf("%s imports its sibling %s; what both need belongs in core", file, name)
+		}
+	}
+}
