@@ -13,7 +13,7 @@ import (
 )
 
 // LocateRule names the step of the chain that chose a memory directory, in the
-// order in which they are tried (FACTS §1).
+// order in which they are tried (observed on Claude Code 2.1.332).
 type LocateRule string
 
 // The rules of Locate.
@@ -202,7 +202,7 @@ func settingCandidates(env settings.Env, client settings.Client, trustProject bo
 	return cs
 }
 
-// settingDir resolves autoMemoryDirectory: absolute or "~/…" (FACTS §1).
+// settingDir resolves autoMemoryDirectory: absolute or "~/…" (observed on Claude Code 2.1.332).
 func settingDir(env settings.Env, given string) (dir, refuse string) {
 	rest, tilde := strings.CutPrefix(given, "~/")
 	if !tilde && env.GOOS == "windows" {

@@ -7,7 +7,7 @@ import (
 )
 
 // MaxSlug is the longest slug, in characters, that the client uses as it is;
-// a longer one is cut there and told apart by a hash (FACTS §1, client
+// a longer one is cut there and told apart by a hash (client
 // 2.1.332).
 const MaxSlug = 200
 

@@ -76,7 +76,7 @@ type Value struct {
 // of them is worth asking git about.
 var relevantKeys = []string{KeyDirectory, KeyEnabled, KeyDream, "env"}
 
-// Keys of the client's settings (FACTS §1).
+// Keys of the client's settings (observed on Claude Code 2.1.332).
 const (
 	KeyDirectory = "autoMemoryDirectory"
 	KeyEnabled   = "autoMemoryEnabled"

@@ -97,7 +97,7 @@ func (e Env) ConfigFile() string {
 }
 
 // ClientDir is the client's own folder: CLAUDE_CONFIG_DIR, else `~/.claude`
-// (FACTS §1). A relative value is taken from Cwd, as the client does. It is ""
+// (observed on Claude Code 2.1.332). A relative value is taken from Cwd, as the client does. It is ""
 // when neither is known.
 func (e Env) ClientDir() string {
 	if v := e.Getenv(EnvConfigDir); v != "" {

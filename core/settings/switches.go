@@ -10,7 +10,7 @@ type Switch struct {
 }
 
 // Environment variables of the client that decide on memory and its place
-// (FACTS §1).
+// (observed on Claude Code 2.1.332).
 const (
 	EnvDisable   = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
 	EnvSimple    = "CLAUDE_CODE_SIMPLE"
