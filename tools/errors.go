@@ -32,6 +32,29 @@ type finding struct {
 	Fingerprint string `json:"fingerprint,omitempty"`
 }
 
+// problemSchema is the schema of a problem. It is part of every tool's output
+// schema, since the TypeScript SDK v1 holds error results against that too and
+// throws the whole result away when they differ.
+func problemSchema() schema {
+	return schema{
+		req("error", str("What went wrong, and what to do.")),
+		req("kind", choice("", kindInvalid, kindExists, kindConflict, kindSecret, kindLocked, kindNotFound, kindAmbiguous)),
+		opt("path", str("")),
+		opt("hash", str("Of the current text.")),
+		opt("text", str("The current text.")),
+		opt("textIsCut", boolean("A text here is not whole; memory_read gives it.")),
+		opt("conflicts", list("Parts that both sides changed.", schema{
+			req("path", str("")), req("part", str("")), req("base", str("")), req("ours", str("")), req("theirs", str("")),
+		}.nested(""))),
+		opt("near", list("What may have been meant.", str(""))),
+		opt("findings", list("What the guard refused.", findingSchema().nested(""))),
+	}
+}
+
+func findingSchema() schema {
+	return schema{req("rule", str("")), req("line", integer("")), req("reason", str("")), opt("fingerprint", str(""))}
+}
+
 // The kinds of problems.
 const (
 	kindInvalid   = "invalid"

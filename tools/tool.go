@@ -77,7 +77,7 @@ const maxResultSize = 50_000
 // definition gives the tool as clients see it.
 func (s spec) definition() mcp.Tool {
 	t := mcp.NewToolWithRawSchema(s.name, s.description, s.in.object())
-	t.RawOutputSchema = s.out.object()
+	t.RawOutputSchema = either(s.out, problemSchema())
 	t.Title = s.title
 	closed := false
 	t.Annotations = mcp.ToolAnnotation{Title: s.title, ReadOnlyHint: &s.readOnly, DestructiveHint: &s.destructive, IdempotentHint: &s.idempotent, OpenWorldHint: &closed}
@@ -109,7 +109,11 @@ func (s spec) bind(open Opener) server.ServerTool {
 		if err != nil {
 			return failed(err), nil
 		}
+		ctx = withRoots(ctx, req)
 		m, err := open(ctx, name)
+		if errors.Is(err, ErrNeedRoots) {
+			return askRoots(), nil
+		}
 		if err != nil {
 			return failed(err), nil
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,10 +29,13 @@ type Cache struct {
 // maxBodyBytes bounds the bodies kept. 200 topics of the usual 2 KB take 0.4 MB.
 const maxBodyBytes = 8 << 20
 
-// racy is how old a modification time must be, when the file is read, for an
-// equal time later to mean an equal file. Kernels stamp files with a clock that
-// ticks every 1 to 10 ms, Windows' FAT every 2 s.
-const racy = 20 * time.Millisecond
+// A modification time must be so old, when the file is read, for an equal time
+// later to mean an equal file. Kernels stamp files with a clock that ticks every 1
+// to 10 ms; file systems that keep whole seconds (FAT: every other one) round.
+const (
+	racy      = 20 * time.Millisecond
+	racyWhole = 2100 * time.Millisecond
+)
 
 type stamp struct {
 	size  int64
@@ -45,7 +49,12 @@ type cached[T any] struct {
 
 func stampOf(info fs.FileInfo) stamp { return stamp{info.Size(), info.ModTime()} }
 
-func (s stamp) trustworthy(readAt time.Time) bool { return readAt.Sub(s.mtime) > racy }
+func (s stamp) trustworthy(readAt time.Time) bool {
+	if s.mtime.Nanosecond() == 0 {
+		return readAt.Sub(s.mtime) > racyWhole
+	}
+	return readAt.Sub(s.mtime) > racy
+}
 
 // NewCache makes an empty cache.
 func NewCache() *Cache {
@@ -86,25 +95,42 @@ func (c *Cache) index(src fs.FS, info fs.FileInfo, limits Limits) (*memfile.Inde
 	return x, nil
 }
 
-func (c *Cache) head(src fs.FS, p string, info fs.FileInfo) (*Topic, error) {
-	st := stampOf(info)
+// head gives the topic at p as it was read before, nil when it has changed.
+func (c *Cache) head(p string, info fs.FileInfo) *Topic {
 	c.mu.Lock()
-	hit, ok := c.heads[p]
-	c.mu.Unlock()
-	if ok && hit.stamp == st {
-		return hit.val, nil
+	defer c.mu.Unlock()
+	if hit, ok := c.heads[p]; ok && hit.stamp == stampOf(info) {
+		return hit.val
 	}
+	return nil
+}
+
+func (c *Cache) readHead(src fs.FS, p string, info fs.FileInfo) (*Topic, error) {
 	now := time.Now()
 	t, err := readHead(src, p, info)
 	if err != nil {
 		return nil, err
 	}
-	if st.trustworthy(now) {
+	if st := stampOf(info); st.trustworthy(now) {
 		c.mu.Lock()
 		c.heads[p] = cached[*Topic]{st, t}
 		c.mu.Unlock()
 	}
 	return t, nil
+}
+
+// prune forgets the heads of files that are gone, once those are the larger part.
+func (c *Cache) prune(v *View) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.heads) <= 2*len(v.Topics)+1000 {
+		return
+	}
+	for p := range c.heads {
+		if v.byPath[p] == nil {
+			delete(c.heads, p)
+		}
+	}
 }
 
 // readHead reads as much of a file as holds its frontmatter.
@@ -114,31 +140,41 @@ func readHead(src fs.FS, p string, info fs.FileInfo) (*Topic, error) {
 		return nil, err
 	}
 	defer file.Close()
-	var buf []byte
-	for want := int64(headBytes); ; want *= 4 {
-		part, err := io.ReadAll(io.LimitReader(file, want-int64(len(buf))))
-		if err != nil {
+	buf := make([]byte, 0, headBytes)
+	for want := headBytes; ; want *= 4 {
+		buf = slices.Grow(buf, want-len(buf))
+		n, err := io.ReadFull(file, buf[len(buf):want])
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 			return nil, fmt.Errorf("reading %s: %w", p, err)
 		}
-		buf = append(buf, part...)
-		whole := int64(len(buf)) < want
+		buf = buf[:len(buf)+n]
+		whole := len(buf) < want
 		f := memfile.Parse(cutAtLine(buf, whole))
-		if !whole && f.Front != nil && !f.Front.Closed && want < 1<<20 {
+		if !whole && want < maxHeadBytes && f.FrontmatterOpen() {
 			continue
 		}
-		t := &Topic{Path: p, Size: info.Size(), ModTime: info.ModTime(), Meta: f.Meta(), Form: f.Form(), Problems: f.Problems}
-		if whole {
-			t.Hash = text.Hash(string(buf))
-		}
-		t.scanned = t.Meta
-		if f.Front != nil {
-			t.FrontLines = f.Text.LineAt(max(f.Front.Span.End-1, 0)) + 1
-			if t.FrontLines > MaxScanLines {
-				t.scanned = memfile.Parse(f.Text.String()[:f.Text.Line(MaxScanLines-1).End]).Meta()
-			}
-		}
-		return t, nil
+		return topicOf(p, info, f, whole), nil
 	}
+}
+
+// topicOf takes from a parsed head what a View keeps. The strings are copied, so
+// that a name does not hold the whole text in memory.
+func topicOf(p string, info fs.FileInfo, f *memfile.File, whole bool) *Topic {
+	t := &Topic{Path: p, Size: info.Size(), ModTime: info.ModTime(), Meta: f.Meta().Clone(), Form: f.Form(), Problems: f.Problems}
+	for i := range t.Problems {
+		t.Problems[i].Key = strings.Clone(t.Problems[i].Key)
+	}
+	if whole {
+		t.Hash = text.Hash(f.Text.String())
+	}
+	t.scanned = t.Meta
+	if f.Front != nil {
+		t.FrontLines = f.Text.LineAt(max(f.Front.Span.End-1, 0)) + 1
+		if t.FrontLines > MaxScanLines {
+			t.scanned = memfile.Parse(f.Text.String()[:f.Text.Line(MaxScanLines-1).End]).Meta().Clone()
+		}
+	}
+	return t
 }
 
 // cutAtLine drops a line that was read only in part, so that half a character
@@ -163,6 +199,9 @@ func (c *Cache) Load(src fs.FS, p string, limits Limits) (*Body, error) {
 	if why := notRegular(info); why != "" {
 		return nil, &FileError{Path: p, Reason: why, Hint: "put a plain file in its place"}
 	}
+	if dir := linkAbove(src, p); dir != "" {
+		return nil, &FileError{Path: p, Reason: "lies behind " + dir + ", which is a symbolic link", Hint: "put the folder itself there"}
+	}
 	st := stampOf(info)
 	c.mu.Lock()
 	if el, ok := c.bodies[p]; ok && el.Value.(bodyEntry).stamp == st {
@@ -181,6 +220,20 @@ func (c *Cache) Load(src fs.FS, p string, limits Limits) (*Body, error) {
 		c.keep(p, bodyEntry{st, b})
 	}
 	return b, nil
+}
+
+// linkAbove gives the first folder above p that is a symbolic link, "" when there
+// is none.
+func linkAbove(src fs.FS, p string) string {
+	for i, c := range p {
+		if c != '/' {
+			continue
+		}
+		if info, err := lstat(src, p[:i]); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return p[:i]
+		}
+	}
+	return ""
 }
 
 func (c *Cache) keep(p string, e bodyEntry) {

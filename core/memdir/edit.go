@@ -18,15 +18,16 @@ type EditOf struct {
 }
 
 // Edit gives the change that edits a topic or the index. base is the text the
-// writer started from. Line endings are the file's own.
-func (v *View) Edit(path, base string, e EditOf, st Stamp) (change.Change, error) {
+// writer started from; form is where new keys go in a file that has no form of
+// its own. Line endings are the file's own.
+func Edit(path, base string, e EditOf, form memfile.Form, st Stamp) (change.Change, error) {
 	f := memfile.Parse(base)
-	edits, err := editsOf(f, e, v.Form())
+	edits, err := editsOf(f, e, form)
 	if err != nil {
 		return change.Change{}, fmt.Errorf("%s: %w", path, err)
 	}
 	if path != memfile.IndexName {
-		if edits, err = v.withStamps(f, edits, e, st); err != nil {
+		if edits, err = withStamps(f, edits, e, form, st); err != nil {
 			return change.Change{}, fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -44,7 +45,7 @@ func (v *View) Edit(path, base string, e EditOf, st Stamp) (change.Change, error
 
 // withStamps adds the stamps to the edits of a topic that has frontmatter; one
 // without gets none that it did not ask for.
-func (v *View) withStamps(f *memfile.File, edits []text.Edit, e EditOf, st Stamp) ([]text.Edit, error) {
+func withStamps(f *memfile.File, edits []text.Edit, e EditOf, form memfile.Form, st Stamp) ([]text.Edit, error) {
 	if f.Front == nil || !f.Front.Closed || len(edits) == 0 {
 		return edits, nil
 	}
@@ -52,9 +53,9 @@ func (v *View) withStamps(f *memfile.File, edits []text.Edit, e EditOf, st Stamp
 		return edits, nil
 	}
 	if e.Key != "" {
-		return v.stamped(f, []memfile.KeyValue{{Name: e.Key, Value: e.Value}}, st)
+		return stamped(f, []memfile.KeyValue{{Name: e.Key, Value: e.Value}}, form, st)
 	}
-	stamps, err := v.stamped(f, nil, st)
+	stamps, err := stamped(f, nil, form, st)
 	if err != nil {
 		return nil, err
 	}

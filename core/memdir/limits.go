@@ -3,6 +3,7 @@ package memdir
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"mem/core/memfile"
@@ -66,39 +67,96 @@ type Loaded struct {
 
 // cleanIndex gives the lines that a reader sees, each with its line in the file
 // (from 0): without BOM, leading frontmatter and block-level HTML comments,
-// trimmed, "\n" endings, invalid bytes as U+FFFD.
+// trimmed, "\n" endings, invalid bytes as U+FFFD. What stands beside a comment on
+// its lines stays.
 func cleanIndex(f *memfile.File, o memfile.Outline) (lines []string, origin []int) {
 	t := f.Text
-	from := 0
-	if f.Front != nil && f.Front.Closed {
-		from = t.LineAt(f.Body.Start)
-		if f.Body.Start >= t.Len() {
-			from = t.Lines()
-		}
+	start := 0
+	if t.HasBOM() {
+		start = len(text.BOM)
 	}
-	for i := from; i < t.Lines(); i++ {
+	if f.Front != nil && f.Front.Closed {
+		start = f.Body.Start
+	}
+	comments := o.Comments
+	for i := t.LineAt(start); i < t.Lines(); i++ {
 		span := t.Line(i)
-		if memfile.In(o.Comments, span.Start) {
+		if t.FullLine(i).End <= start {
 			continue
 		}
-		l := t.Slice(span)
-		if i == 0 {
-			l = strings.TrimPrefix(l, text.BOM)
+		span.Start = max(span.Start, start)
+		for len(comments) > 0 && comments[0].End <= span.Start {
+			comments = comments[1:]
 		}
-		lines = append(lines, strings.ToValidUTF8(l, "\uFFFD"))
+		l, ok := outside(t, span, comments)
+		if !ok {
+			continue
+		}
+		lines = append(lines, validUTF8(l))
 		origin = append(origin, i)
 	}
-	for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
+	for len(lines) > 0 && strings.TrimFunc(lines[0], isSpace) == "" {
 		lines, origin = lines[1:], origin[1:]
 	}
-	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+	for len(lines) > 0 && strings.TrimFunc(lines[len(lines)-1], isSpace) == "" {
 		lines, origin = lines[:len(lines)-1], origin[:len(origin)-1]
 	}
 	if n := len(lines); n > 0 {
-		lines[0] = strings.TrimLeft(lines[0], " \t")
-		lines[n-1] = strings.TrimRight(lines[n-1], " \t")
+		lines[0] = strings.TrimLeftFunc(lines[0], isSpace)
+		lines[n-1] = strings.TrimRightFunc(lines[n-1], isSpace)
 	}
 	return lines, origin
+}
+
+// outside gives the part of a line that no comment covers, and false where a
+// comment leaves nothing but white space of it.
+func outside(t *text.Text, line text.Span, comments []text.Span) (string, bool) {
+	if len(comments) == 0 || comments[0].Start > line.End {
+		return t.Slice(line), true
+	}
+	var kept strings.Builder
+	at, covered := line.Start, false
+	for i := 0; i < len(comments) && comments[i].Start <= line.End; i++ {
+		kept.WriteString(t.String()[at:max(at, comments[i].Start)])
+		at, covered = min(max(at, comments[i].End), line.End), true
+	}
+	kept.WriteString(t.String()[at:line.End])
+	return kept.String(), !covered || strings.TrimFunc(kept.String(), isSpace) != ""
+}
+
+// isSpace is what JavaScript's trim takes off, since the client trims with it.
+func isSpace(r rune) bool { return unicode.IsSpace(r) && r != '\u0085' || r == '\ufeff' }
+
+// validUTF8 puts one U+FFFD for each maximal piece of an invalid sequence, as the
+// client's decoder (WHATWG) does.
+func validUTF8(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && n == 1 {
+			n = invalidPrefix(s)
+		}
+		b.WriteRune(r)
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// invalidPrefix gives the length of the longest start of s that could have begun
+// a character, at least 1.
+func invalidPrefix(s string) int {
+	n := 1
+	for n < min(len(s), utf8.UTFMax-1) && !utf8.FullRuneInString(s[:n]) && !utf8.RuneStart(s[n]) {
+		n++
+	}
+	// The last byte was taken before it was known to fit.
+	for n > 1 && utf8.FullRuneInString(s[:n]) {
+		n--
+	}
+	return n
 }
 
 // Load cuts an index as a reader under rule does: lines first, then size, at

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mem/core/memfile"
+	"mem/core/text"
 )
 
 // DailyLog is one daily log.
@@ -93,7 +94,7 @@ func LogEntry(at time.Time, n LogNote) string {
 	if n.Origin != "" {
 		fmt.Fprintf(&b, "- originSessionId: %s\n", memfile.OneLine(n.Origin))
 	}
-	if body := strings.Trim(n.Body, "\r\n"); body != "" {
+	if body := strings.Trim(text.WithEOL(n.Body, "\n"), "\r\n"); body != "" {
 		if n.Type != "" || n.Description != "" || n.Origin != "" {
 			b.WriteString("\n")
 		}

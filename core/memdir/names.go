@@ -3,6 +3,8 @@ package memdir
 import (
 	"fmt"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,8 +16,31 @@ import (
 const LogsDir = "logs"
 
 // notTopics are Markdown files that belong to people and other tools; mem reads
-// and writes none of them. Compared without case, as file systems do.
-var notTopics = map[string]bool{"readme.md": true, "claude.md": true, "agents.md": true}
+// and writes none of them.
+var notTopics = []string{"README.md", "CLAUDE.md", "AGENTS.md"}
+
+// isNotTopic compares as file systems do: without case and, as HFS+ does, without
+// the joiners that a name may hold.
+func isNotTopic(base string) bool {
+	return slices.ContainsFunc(notTopics, func(n string) bool { return sameFile(base, n) })
+}
+
+func sameFile(a, b string) bool {
+	if strings.EqualFold(a, b) {
+		return true
+	}
+	return strings.ContainsAny(a, joiners) && strings.EqualFold(strings.Map(dropJoiners, a), b)
+}
+
+// joiners are the hidden characters that names may hold, see hiddenRune.
+const joiners = "\u200c\u200d"
+
+func dropJoiners(r rune) rune {
+	if strings.ContainsRune(joiners, r) {
+		return -1
+	}
+	return r
+}
 
 // maxName bounds one path element in bytes, as common file systems do.
 const maxName = 255
@@ -30,10 +55,10 @@ func CheckPath(p string) error {
 		return nil
 	}
 	base := path.Base(p)
-	if strings.EqualFold(base, memfile.IndexName) {
+	if sameFile(base, memfile.IndexName) {
 		return fmt.Errorf("%s: only the index at the top of the memory directory has this name; choose another", p)
 	}
-	if notTopics[strings.ToLower(base)] {
+	if isNotTopic(base) {
 		return fmt.Errorf("%s: README.md, CLAUDE.md and AGENTS.md are not memory and are never written; choose another name", p)
 	}
 	if first, _, sub := strings.Cut(p, "/"); sub && strings.EqualFold(first, LogsDir) {
@@ -78,10 +103,17 @@ func checkShape(p string) error {
 	case len(p) > 1024:
 		return bad("it is longer than 1,024 bytes")
 	}
-	for _, el := range strings.Split(p, "/") {
+	els := strings.Split(p, "/")
+	for i, el := range els {
 		if why := badElement(el); why != "" {
 			return bad(why)
 		}
+		if i+1 < len(els) && memfile.IsMarkdown(el) {
+			return bad(fmt.Sprintf("the folder %q has the name of a memory file", el))
+		}
+	}
+	if els[0][0] == '~' {
+		return bad(`"~" is not a home directory here`)
 	}
 	return nil
 }
@@ -93,31 +125,46 @@ func badElement(el string) string {
 	case strings.HasPrefix(el, "."):
 		return fmt.Sprintf("%q is a hidden name", el)
 	case len(el) > maxName:
-		return fmt.Sprintf("%q… is longer than %d bytes", el[:20], maxName)
+		return fmt.Sprintf("%q… is longer than %d bytes", strings.ToValidUTF8(el[:20], ""), maxName)
 	case strings.HasSuffix(el, " ") || strings.HasSuffix(el, "."):
 		return fmt.Sprintf("%q ends with a space or a dot, which Windows drops", el)
 	case strings.ContainsAny(el, `<>:"|?*`):
 		return fmt.Sprintf(`%q holds one of <>:"|?*, which Windows refuses`, el)
 	case reserved(el):
 		return fmt.Sprintf("%q is a device name on Windows", el)
+	case shortName.MatchString(el):
+		return fmt.Sprintf("%q is how Windows shortens another name", el)
 	}
 	low := strings.ToLower(el)
-	for _, enc := range []string{"%2e", "%2f", "%5c", "%00"} {
+	for _, enc := range []string{"%2e", "%2f", "%5c", "%00", "%25"} {
 		if strings.Contains(low, enc) {
 			return fmt.Sprintf("%q holds an encoded dot, slash or NUL", el)
 		}
 	}
 	for _, r := range el {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u200b' || r == '\ufeff' {
+		if hiddenRune(r) {
 			return fmt.Sprintf("%q holds a hidden character", el)
 		}
 	}
 	return ""
 }
 
+// hiddenRune names characters that do not show. The two joiners are left out:
+// Persian names and emoji need them.
+func hiddenRune(r rune) bool {
+	if strings.ContainsRune(joiners, r) {
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// shortName is a name of the 8.3 form, which may be another file's second name.
+var shortName = regexp.MustCompile(`^[^.]{1,6}~[0-9]+(\.|$)`)
+
 // reserved names the device names of Windows, with any extension.
 func reserved(el string) bool {
 	stem, _, _ := strings.Cut(strings.ToLower(el), ".")
+	stem = strings.TrimRight(stem, " ")
 	switch stem {
 	case "con", "prn", "aux", "nul", "conin$", "conout$":
 		return true
@@ -157,8 +204,8 @@ func Slug(name string) string {
 		}
 	}
 	s := strings.Trim(b.String(), "-_")
-	if reserved(s) {
-		s += "-memory"
+	if s != "" && CheckTopicPath(s+".md") != nil {
+		s += "-note" // a device of Windows, the index or a file that is no topic
 	}
 	return s
 }

@@ -2,12 +2,16 @@ package memdir
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"runtime"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"mem/core/memfile"
@@ -17,10 +21,10 @@ import (
 // Topics' heads are in it; their bodies are loaded on demand from the source.
 type View struct {
 	Index    *memfile.Index
-	Topics   []*Topic  // all of them, by path
-	Logs     []DailyLog     // newest first
-	Nested   []string  // folders below that are memory directories of their own
-	Problems []Problem // what could not be read, and why
+	Topics   []*Topic   // all of them, by path
+	Logs     []DailyLog // newest first
+	Nested   []string   // folders below that are memory directories of their own
+	Problems []Problem  // what could not be read, and why
 	// LinkedOnly is set where the index stands at the root of a repository:
 	// there only linked files are topics.
 	LinkedOnly bool
@@ -29,6 +33,7 @@ type View struct {
 	cache  *Cache
 	limits Limits
 	byPath map[string]*Topic
+	unread []unread // while it is built
 }
 
 // Problem is a file or folder that a View leaves out, with the reason and the
@@ -49,9 +54,12 @@ const (
 	DefaultTopicBytes = 8 << 20
 	// headBytes is read of each topic for its frontmatter; it is extended where
 	// that is longer.
-	headBytes = 4 << 10
+	headBytes    = 4 << 10
+	maxHeadBytes = 1 << 20
 	// maxDepth bounds how deep folders are followed.
 	maxDepth = 16
+	// maxReaders bounds how many files are read at a time.
+	maxReaders = 4
 	// maxFiles bounds how many topics a View holds.
 	maxFiles = 100_000
 )
@@ -70,10 +78,12 @@ type Topic struct {
 	ModTime time.Time
 	Meta    memfile.Meta
 	Form    memfile.Form
-	Hash    string // "" where the file is larger than its head and was not loaded yet
+	Hash    string // "" where the file is larger than what was read of it for its frontmatter
 	// FrontLines is the number of lines to the end of the frontmatter, 0 without one.
 	FrontLines int
-	Problems   []memfile.Problem
+	// Problems are those of the frontmatter, and of the body as far as it was
+	// read; Load finds all.
+	Problems []memfile.Problem
 
 	scanned memfile.Meta // what a reader of the first MaxScanLines lines sees
 }
@@ -89,9 +99,10 @@ func (t *Topic) Name() string {
 // Stem gives a file's name without folder and extension.
 func Stem(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) }
 
-// Read builds a View from a source. cache may be nil; with one, files that did
-// not change since an earlier View are not read again. A directory without any
-// file gives an empty View; one that cannot be read gives an error.
+// Read builds a View from a source, which has to stand several readers at a time.
+// cache may be nil; with one, files that did not change since an earlier View are
+// not read again. A directory without any file gives an empty View; one that
+// cannot be read gives an error.
 func Read(ctx context.Context, src fs.FS, cache *Cache, limits Limits) (*View, error) {
 	if cache == nil {
 		cache = NewCache()
@@ -100,10 +111,17 @@ func Read(ctx context.Context, src fs.FS, cache *Cache, limits Limits) (*View, e
 	if err := v.readIndex(); err != nil {
 		return nil, err
 	}
-	if _, err := fs.Stat(src, ".git"); err == nil && v.Index.Exists {
+	if _, err := lstat(src, ".git"); err == nil && v.Index.Exists {
 		v.LinkedOnly = true
 	}
-	if err := v.walk(ctx, ".", 0); err != nil {
+	read := func() error { return v.walk(ctx, ".", 0) }
+	if v.LinkedOnly {
+		read = func() error { return v.readLinked(ctx) }
+	}
+	if err := read(); err != nil {
+		return nil, err
+	}
+	if err := v.readHeads(ctx); err != nil {
 		return nil, err
 	}
 	sort.Slice(v.Topics, func(i, j int) bool { return v.Topics[i].Path < v.Topics[j].Path })
@@ -111,6 +129,7 @@ func Read(ctx context.Context, src fs.FS, cache *Cache, limits Limits) (*View, e
 		v.byPath[t.Path] = t
 	}
 	sort.Slice(v.Logs, func(i, j int) bool { return v.Logs[i].Date > v.Logs[j].Date })
+	cache.prune(v)
 	return v, nil
 }
 
@@ -127,7 +146,15 @@ func (v *View) readIndex() error {
 		return &FileError{Path: memfile.IndexName, Reason: why, Hint: "put a plain file in its place"}
 	}
 	v.Index, err = v.cache.index(v.src, info, v.limits)
-	return err
+	var unusable *FileError
+	switch {
+	case err == nil || errors.As(err, &unusable):
+		return err
+	case isNotExist(err): // it vanished meanwhile
+		v.Index = memfile.NoIndex()
+		return nil
+	}
+	return fmt.Errorf("reading the index %s: %w. Check its permissions", memfile.IndexName, err)
 }
 
 func (v *View) walk(ctx context.Context, dir string, depth int) error {
@@ -146,21 +173,29 @@ func (v *View) walk(ctx context.Context, dir string, depth int) error {
 		v.Nested = append(v.Nested, dir)
 		return nil
 	}
-	for _, e := range entries {
-		p := path.Join(dir, e.Name())
+	for i, e := range entries {
+		if i%256 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		p := e.Name()
+		if dir != "." {
+			p = dir + "/" + p
+		}
 		switch {
 		case strings.HasPrefix(e.Name(), "."):
 		case e.IsDir():
-			v.visitDir(ctx, p, depth)
-		case !memfile.IsMarkdown(p) || p == memfile.IndexName || notTopics[strings.ToLower(e.Name())]:
-		case e.Type()&fs.ModeSymlink != 0:
-			if !v.LinkedOnly {
-				v.problem(p, "is a symbolic link, which mem does not follow. Put the file itself here.")
+			if err := v.visitDir(ctx, p, depth); err != nil {
+				return err
 			}
+		case isLink(e) && !memfile.IsMarkdown(p):
+			v.linkedDir(p)
+		case !isTopicName(p):
+		case isLink(e):
+			v.problem(p, "is a symbolic link, which mem does not follow. Put the file itself here.")
 		case !e.Type().IsRegular():
-			v.problem(p, "is not a regular file.")
+			v.problem(p, "is not a regular file. Put a plain file in its place.")
 		default:
-			v.addTopic(p, e)
+			v.addTopic(p, e.Info)
 		}
 		if len(v.Topics) > maxFiles {
 			return fmt.Errorf("more than %d Markdown files below the memory directory; is it the right one? Choose another with --memory-dir", maxFiles)
@@ -169,29 +204,93 @@ func (v *View) walk(ctx context.Context, dir string, depth int) error {
 	return nil
 }
 
-func (v *View) visitDir(ctx context.Context, p string, depth int) {
-	if p == LogsDir {
-		v.readLogs()
-		return
-	}
-	if memfile.IsMarkdown(p) {
-		v.problem(p, "is a folder with the name of a memory file. Rename it.")
-		return
-	}
-	if depth >= maxDepth {
-		v.problem(p, "lies deeper than %d folders and is not read.", maxDepth)
-		return
-	}
-	if err := v.walk(ctx, p, depth+1); err != nil {
-		v.problem(p, "cannot be read: %v.", err)
-	}
+func isLink(e fs.DirEntry) bool { return e.Type()&fs.ModeSymlink != 0 }
+
+func isTopicName(p string) bool {
+	return memfile.IsMarkdown(p) && p != memfile.IndexName && !isNotTopic(path.Base(p))
 }
 
-func (v *View) addTopic(p string, e fs.DirEntry) {
-	if v.LinkedOnly && v.Index.Entry(p) == nil {
+// linkedDir reports a link to a folder, whose memories are not seen; a link to
+// any other file is none of ours.
+func (v *View) linkedDir(p string) {
+	info, err := fs.Stat(v.src, p)
+	if err == nil && !info.IsDir() || isNotExist(err) {
 		return
 	}
-	info, err := e.Info()
+	v.problem(p, "is a symbolic link to a folder, which mem does not follow. Put the folder itself here.")
+}
+
+func (v *View) visitDir(ctx context.Context, p string, depth int) error {
+	switch {
+	case p == LogsDir:
+		v.readLogs()
+	case memfile.IsMarkdown(p):
+		v.problem(p, "is a folder with the name of a memory file. Rename it.")
+	case depth >= maxDepth:
+		v.problem(p, "lies deeper than %d folders and is not read. Move it up.", maxDepth)
+	default:
+		return v.walk(ctx, p, depth+1)
+	}
+	return nil
+}
+
+// readLinked adds the topics of an index at the root of a repository: the files
+// that it links. The rest of the repository is not looked at.
+func (v *View) readLinked(ctx context.Context) error {
+	if info, err := lstat(v.src, LogsDir); err == nil && info.IsDir() {
+		v.readLogs()
+	}
+	seen := map[string]bool{}
+	for i, l := range v.Index.Links {
+		if i%256 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		p := l.Path()
+		if seen[p] || !fs.ValidPath(p) || !isTopicName(p) || strings.HasPrefix(p, LogsDir+"/") || strings.HasPrefix("/"+p, "/.") || strings.Contains(p, "/.") {
+			continue
+		}
+		seen[p] = true
+		if !v.inPlainFolder(p) {
+			continue
+		}
+		info, err := lstat(v.src, p)
+		switch {
+		case isNotExist(err): // a broken link is the index's fault, not the file's
+		case err != nil:
+			v.problem(p, "cannot be read: %v. Check its permissions.", err)
+		case notRegular(info) != "":
+			v.problem(p, "%s. Put a plain file in its place.", notRegular(info))
+		default:
+			v.addTopic(p, func() (fs.FileInfo, error) { return info, nil })
+		}
+	}
+	return nil
+}
+
+// inPlainFolder reports whether every folder above p is one, and no memory
+// directory of its own.
+func (v *View) inPlainFolder(p string) bool {
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		info, err := lstat(v.src, dir)
+		if err != nil {
+			return isNotExist(err)
+		}
+		if !info.IsDir() {
+			v.problem(p, "lies behind %s, which %s. Put the folder itself there.", dir, notRegular(info))
+			return false
+		}
+		if _, err := lstat(v.src, path.Join(dir, memfile.IndexName)); err == nil {
+			if !slices.Contains(v.Nested, dir) {
+				v.Nested = append(v.Nested, dir)
+			}
+			return false
+		}
+	}
+	return true
+}
+
+func (v *View) addTopic(p string, stat func() (fs.FileInfo, error)) {
+	info, err := stat()
 	if err != nil {
 		if !isNotExist(err) { // a file that just vanished is no problem
 			v.problem(p, "cannot be read: %v.", err)
@@ -202,14 +301,45 @@ func (v *View) addTopic(p string, e fs.DirEntry) {
 		v.problem(p, "has %d bytes; files over %d are not read as memory. Split it, or raise limits.topic_bytes in the configuration.", info.Size(), v.limits.topicBytes())
 		return
 	}
-	t, err := v.cache.head(v.src, p, info)
-	if err != nil {
-		if !isNotExist(err) {
-			v.problem(p, "cannot be read: %v. Check its permissions.", err)
-		}
-		return
+	t := v.cache.head(p, info)
+	if t == nil {
+		v.unread = append(v.unread, unread{at: len(v.Topics), path: p, info: info})
 	}
 	v.Topics = append(v.Topics, t)
+}
+
+// unread is a topic whose head is not in the cache; its place in Topics is kept.
+type unread struct {
+	at   int
+	path string
+	info fs.FileInfo
+	err  error
+}
+
+// readHeads reads the heads that the cache did not have, several at a time.
+func (v *View) readHeads(ctx context.Context) error {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), maxReaders, 1+len(v.unread)/32) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(v.unread) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				u := &v.unread[i]
+				v.Topics[u.at], u.err = v.cache.readHead(v.src, u.path, u.info)
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	for _, u := range v.unread {
+		if u.err != nil && !isNotExist(u.err) {
+			v.problem(u.path, "cannot be read: %v. Check its permissions.", u.err)
+		}
+	}
+	v.unread = nil
+	v.Topics = slices.DeleteFunc(v.Topics, func(t *Topic) bool { return t == nil })
+	return nil
 }
 
 func (v *View) problem(p, format string, args ...any) {
@@ -253,11 +383,13 @@ func (v *View) Resolve(ref string) (*Topic, error) {
 		}
 	}
 	var found []*Topic
+	folded := Fold(strings.TrimSuffix(ref, ".md"))
 	for _, same := range []func(t *Topic) bool{
 		func(t *Topic) bool { return t.Name() == ref },
-		func(t *Topic) bool { return Fold(t.Name()) == Fold(ref) },
-		func(t *Topic) bool { return Fold(Stem(t.Path)) == Fold(strings.TrimSuffix(ref, ".md")) },
-		func(t *Topic) bool { return t.Meta.Type != "" && Fold(t.Name()) == Fold(t.Meta.Type+"-"+ref) },
+		func(t *Topic) bool { return Fold(t.Name()) == folded },
+		func(t *Topic) bool { return Fold(strings.TrimSuffix(t.Path, path.Ext(t.Path))) == folded },
+		func(t *Topic) bool { return Fold(Stem(t.Path)) == folded },
+		func(t *Topic) bool { return withType(t.Name(), folded) || withType(Stem(t.Path), folded) },
 	} {
 		for _, t := range v.Topics {
 			if same(t) {
@@ -279,6 +411,13 @@ func (v *View) Resolve(ref string) (*Topic, error) {
 		err.Paths = append(err.Paths, t.Path)
 	}
 	return nil, err
+}
+
+// withType reports whether name is the folded ref behind a type: links often
+// leave the prefix out ("role" for user-role).
+func withType(name, folded string) bool {
+	rest, ok := strings.CutSuffix(Fold(name), "-"+folded)
+	return ok && memfile.KnownType(rest)
 }
 
 // near gives up to three paths that share a word with ref.

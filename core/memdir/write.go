@@ -95,7 +95,7 @@ func (v *View) Replace(path, base string, m Memory, st Stamp) (change.Change, er
 		return change.Change{}, err
 	}
 	f := memfile.Parse(base)
-	edits, err := v.stamped(f, []memfile.KeyValue{{Name: "name", Value: m.Name}, {Name: "description", Value: m.Description}, {Name: "type", Value: m.Type}}, st)
+	edits, err := stamped(f, []memfile.KeyValue{{Name: "name", Value: m.Name}, {Name: "description", Value: m.Description}, {Name: "type", Value: m.Type}}, v.Form(), st)
 	if err != nil {
 		return change.Change{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -108,12 +108,12 @@ func (v *View) Replace(path, base string, m Memory, st Stamp) (change.Change, er
 
 // stamped gives the edits that set keys and the stamps with them: modified
 // always, originSessionId where the file has none.
-func (v *View) stamped(f *memfile.File, kvs []memfile.KeyValue, st Stamp) ([]text.Edit, error) {
+func stamped(f *memfile.File, kvs []memfile.KeyValue, form memfile.Form, st Stamp) ([]text.Edit, error) {
 	if f.Value("originSessionId") == "" && st.Origin != "" {
 		kvs = append(kvs, memfile.KeyValue{Name: "originSessionId", Value: st.Origin})
 	}
 	kvs = append(kvs, memfile.KeyValue{Name: "modified", Value: st.modified()})
-	return f.SetKeys(kvs, v.Form())
+	return f.SetKeys(kvs, form)
 }
 
 // withEntry adds the edit of the index that gives a topic its entry.

@@ -59,6 +59,11 @@ func (f *File) Meta() Meta {
 	}
 }
 
+// Clone copies the values, which otherwise hold the text they stand in.
+func (m Meta) Clone() Meta {
+	return Meta{strings.Clone(m.Name), strings.Clone(m.Description), strings.Clone(m.Type), strings.Clone(m.OriginSessionID), strings.Clone(m.Modified)}
+}
+
 // SetKey gives the edits that give a key a value: the effective key's value is
 // replaced where it stands, a new key joins the others in the form of the file.
 // Nothing else of the file changes. It fails where the frontmatter cannot take
@@ -298,7 +303,7 @@ func (f *File) newFrontmatter(kvs []KeyValue, form Form) []text.Edit {
 // ends with a newline, stay as they are; a file without a body gets both.
 func (f *File) ReplaceBody(body string) []text.Edit {
 	eol, old := f.Text.EOL(), f.BodyText()
-	body = text.WithEOL(strings.Trim(body, "\r\n"), eol)
+	body = text.WithEOL(strings.TrimRight(strings.TrimLeft(body, "\r\n"), " \t\r\n"), eol)
 	if strings.Trim(old, " \t\r\n") == "" {
 		return f.firstBody(body, eol)
 	}

@@ -94,7 +94,7 @@ func (f *File) parseFrontmatter() {
 		fm.YAML.End = t.FullLine(closing).Start
 		fm.Span.End = fm.YAML.End
 	}
-	if !fence && (base > 0 || !fm.Closed || hasProse(t, first, closing)) && !hasKnownKey(t, first, closing, base) {
+	if !fence && (base > 0 || !fm.Closed || proseLine(t, first, closing) >= 0) && !hasKnownKey(t, first, closing, base) {
 		return
 	}
 	f.Front = fm
@@ -129,23 +129,54 @@ func headLines(t *text.Text) (open, first int) {
 	return open, first
 }
 
+// FrontmatterOpen reports whether the text ends before its frontmatter does, so
+// that one who read only the start of a file has to read on.
+func (f *File) FrontmatterOpen() bool {
+	t := f.Text
+	open, first := headLines(t)
+	if open == t.Lines() || !isFence(lineText(t, open)) {
+		return false
+	}
+	if first < t.Lines() {
+		l := lineText(t, first)
+		if !looksLikeKey(l[indentOf(l):]) {
+			return false
+		}
+	}
+	for i := first; i < t.Lines(); i++ {
+		if isFence(lineText(t, i)) {
+			return false
+		}
+	}
+	return true
+}
+
 // hasOddBreaks reports whether the text holds a character that ends no line here
 // but may end one, or be a fault, for a YAML parser.
 func hasOddBreaks(s string) bool {
-	if strings.Count(s, "\r") != strings.Count(s, "\r\n") {
-		return true
-	}
-	return strings.ContainsFunc(s, func(r rune) bool { return r != '\n' && r != '\r' && r != '\t' && unsafeInYAML(r) })
-}
-
-func hasProse(t *text.Text, from, to int) bool {
-	for i := from; i < to; i++ {
-		l := lineText(t, i)
-		if !blank(l) && !isComment(l) && indentOf(l) == 0 && !looksLikeKey(l) && !isItem(l) {
+	for i, r := range s {
+		switch {
+		case r >= ' ' && r < 0x7f, r == '\n', r == '\t':
+		case r == '\r':
+			if !strings.HasPrefix(s[i+1:], "\n") {
+				return true
+			}
+		case unsafeInYAML(r):
 			return true
 		}
 	}
 	return false
+}
+
+// proseLine gives the first line that is neither a key nor continues one, or -1.
+func proseLine(t *text.Text, from, to int) int {
+	for i := from; i < to; i++ {
+		l := lineText(t, i)
+		if !blank(l) && !isComment(l) && indentOf(l) == 0 && !looksLikeKey(l) && !isItem(l) {
+			return i
+		}
+	}
+	return -1
 }
 
 func hasKnownKey(t *text.Text, from, to, base int) bool {
@@ -291,7 +322,7 @@ func (f *File) addKey(i, next int, parent string, indent int) (plain bool) {
 		Indent: indent,
 	}
 	f.Front.Keys = append(f.Front.Keys, k)
-	return plainScalar(value) && value == strings.TrimRight(trimmed, " \t") && simpleKey.MatchString(name)
+	return plainScalar(value) && value == strings.TrimRight(trimmed, " \t") && isSimpleKey(name)
 }
 
 func lineText(t *text.Text, i int) string {

@@ -25,7 +25,7 @@ type Index struct {
 // Entry is a line of the index that links a topic.
 type Entry struct {
 	Line    int       // from 0
-	Span    text.Span // the whole line with its ending, and the indented lines that continue it
+	Span    text.Span // the whole line with its ending, without a BOM, and the indented lines that continue it
 	Link    Link
 	Title   string
 	Target  string // path of the topic, cleaned
@@ -87,6 +87,9 @@ func (x *Index) findEntries() {
 		lastLine = t.LineAt(l.Span.End - 1)
 		e := Entry{Line: line, Span: text.Span{Start: t.FullLine(line).Start, End: t.FullLine(lastLine).End},
 			Link: l, Target: target, Title: OneLine(t.Slice(l.Text))}
+		if line == 0 && t.HasBOM() {
+			e.Span.Start = len(text.BOM)
+		}
 		if indent, ok := listMark(lineText(t, line)); ok {
 			e.List, e.Indent = true, indent
 		}
@@ -114,7 +117,9 @@ func (x *Index) findContinuations() {
 				break
 			}
 			e.Span.End = t.FullLine(j).End
-			e.Summary = OneLine(e.Summary + " " + l)
+		}
+		if more := t.FullLine(t.LineAt(e.Link.Span.End - 1)).End; e.Span.End > more {
+			e.Summary = OneLine(e.Summary + " " + t.String()[more:e.Span.End])
 		}
 	}
 }
@@ -167,6 +172,9 @@ func summaryAt(src string, rest text.Span, list bool) text.Span {
 	for _, dash := range []string{"—", "–", "--", "-", ":"} {
 		if strings.HasPrefix(src[rest.Start:rest.End], dash) {
 			rest.Start += len(dash)
+			for dash == ":" && rest.Len() > 0 && src[rest.Start] == '*' {
+				rest.Start++ // "**[title](x.md):** summary"
+			}
 			break
 		}
 	}

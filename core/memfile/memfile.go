@@ -6,6 +6,7 @@ package memfile
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"mem/core/text"
 )
@@ -133,6 +134,9 @@ func (f *File) Form() Form {
 func (f *File) BodyText() string { return f.Text.Slice(f.Body) }
 
 func invalidUTF8(src string) []Problem {
+	if utf8.ValidString(src) {
+		return nil
+	}
 	for i, r := range src {
 		if r != '\uFFFD' || strings.HasPrefix(src[i:], "\uFFFD") {
 			continue

@@ -29,7 +29,7 @@ func tooDeep(src []byte) bool {
 		}
 		markers, indent := nesting(src[at:end])
 		if markers > 1 && ruleLine(src[at:end]) {
-			markers = 1
+			markers, indent = 1, 0
 		}
 		if markers > maxMarkers || indent > maxIndent {
 			return true
@@ -71,7 +71,7 @@ func nesting(l []byte) (markers, indent int) {
 // underline of a heading, which nests nothing.
 func ruleLine(l []byte) bool {
 	s := strings.TrimSpace(string(l))
-	return s != "" && s[0] != '>' && strings.Trim(s, s[:1]) == ""
+	return s != "" && s[0] != '>' && strings.Trim(s, s[:1]+" \t") == ""
 }
 
 // outlineByLine reads headings, fences and comments line by line. It serves text

@@ -49,15 +49,22 @@ func unquoteKey(name string) string {
 	return name
 }
 
-// simpleKey is a key that every YAML parser reads as these characters.
-var simpleKey = regexp.MustCompile(`^[\pL_][\pL\pM\pN_.-]*$`)
+// isSimpleKey reports whether every YAML parser reads a key as these characters.
+func isSimpleKey(name string) bool {
+	for i, r := range name {
+		if r != '_' && !unicode.IsLetter(r) && (i == 0 || r != '.' && r != '-' && !unicode.In(r, unicode.M, unicode.N)) {
+			return false
+		}
+	}
+	return name != ""
+}
 
 // checkKeyName says why a new key of that name cannot be written, or nil.
 func checkKeyName(name string) error {
 	switch {
 	case name == MetadataKey || strings.HasPrefix(name, MetadataKey+"."):
 		return fmt.Errorf("%q cannot be set itself: set the key below it by its own name", name)
-	case !simpleKey.MatchString(name) || resolved(name):
+	case !isSimpleKey(name) || resolved(name):
 		return fmt.Errorf("%q cannot be the name of a frontmatter key: use letters, digits, \"_\" and \"-\"", name)
 	}
 	return nil
@@ -117,7 +124,7 @@ func plainScalar(v string) bool {
 		return false
 	}
 	for _, r := range v {
-		if unsafeInYAML(r) || r == utf8.RuneError {
+		if (r < ' ' || r >= 0x7f) && (unsafeInYAML(r) || r == utf8.RuneError) {
 			return false
 		}
 	}

@@ -25,7 +25,7 @@ func (f *File) decodeStrictly() {
 	}
 	var doc yaml.Node
 	if err := parseYAML(src, &doc); err != nil {
-		f.Problems = append(f.Problems, f.syntaxProblem(err))
+		f.Problems = append(f.Problems, f.syntaxProblems(err)...)
 		return
 	}
 	if len(doc.Content) == 0 {
@@ -58,14 +58,15 @@ func (f *File) decodeStrictly() {
 }
 
 // parseYAML guards against a parser that panics: whatever a file holds, it
-// costs a problem and not the process.
+// costs a problem and not the process. Invalid bytes are a problem of their own and
+// are read as U+FFFD.
 func parseYAML(src string, doc *yaml.Node) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the YAML parser gave up: %v", r)
 		}
 	}()
-	return yaml.Unmarshal([]byte(src), doc)
+	return yaml.Unmarshal([]byte(strings.ToValidUTF8(src, "\uFFFD")), doc)
 }
 
 // decoded is what a YAML parser reads: the scalar values of the top level and of
@@ -106,8 +107,33 @@ func (d decoded) collect(m *yaml.Node, parent string) {
 	}
 }
 
-// syntaxProblem places a parser's error at the value that causes it, where one
-// value does, else on its line.
+// maxSyntaxProblems bounds how many values of one file are reported.
+const maxSyntaxProblems = 20
+
+// syntaxProblems gives a problem for each value that is no YAML by itself; where
+// none is, one for the line that the parser's error names.
+func (f *File) syntaxProblems(err error) []Problem {
+	var out []Problem
+	for _, k := range f.Front.Keys {
+		why := f.reasonToQuote(k)
+		if why == "" {
+			continue
+		}
+		out = append(out, Problem{
+			Code: Syntax, Key: k.Path(), Span: k.Raw,
+			Message: fmt.Sprintf("the value of %q is not valid YAML (%s). Put it in double quotes.", k.Path(), why),
+		})
+		if len(out) == maxSyntaxProblems {
+			break
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, f.syntaxProblem(err))
+	}
+	return out
+}
+
+// syntaxProblem places a parser's error on its line, and names the usual cause.
 func (f *File) syntaxProblem(err error) Problem {
 	t, fm := f.Text, f.Front
 	first := t.LineAt(fm.YAML.Start)
@@ -121,13 +147,12 @@ func (f *File) syntaxProblem(err error) Problem {
 	}
 	what = strings.TrimPrefix(what, "yaml: ")
 	line = min(max(line, first), t.LineAt(max(fm.YAML.End-1, fm.YAML.Start)))
-	if k := f.brokenKey(line); k != nil {
-		return Problem{
-			Code: Syntax, Key: k.Path(), Span: k.Raw,
-			Message: fmt.Sprintf("the value of %q is not valid YAML (%s). Put it in double quotes.", k.Path(), f.reasonToQuote(*k)),
-		}
-	}
 	p := Problem{Code: Syntax, Span: t.Line(line), Message: "not valid YAML: " + what + ". Write one key a line, with its value in double quotes."}
+	if i := proseLine(t, first, t.LineAt(max(fm.YAML.End-1, fm.YAML.Start))+1); i >= 0 {
+		p.Span = t.Line(i)
+		p.Message = `this line is no "key: value". Move it into the body, or indent it by two spaces where it continues the value above.`
+		return p
+	}
 	if indent := lineText(t, line); strings.Contains(indent[:indentOf(indent)], "\t") {
 		p.Message = "this line is indented with a tab; YAML takes only spaces there. Put two spaces for the tab."
 	}
@@ -137,24 +162,6 @@ func (f *File) syntaxProblem(err error) Problem {
 		}
 	}
 	return p
-}
-
-// brokenKey gives the key whose value breaks a YAML parser by itself: the one on
-// the given line, else the first there is, else nil.
-func (f *File) brokenKey(line int) *Key {
-	var broken *Key
-	for i := range f.Front.Keys {
-		k := &f.Front.Keys[i]
-		here := f.Text.LineAt(k.Span.Start) == line
-		if (broken != nil && !here) || f.reasonToQuote(*k) == "" {
-			continue
-		}
-		broken = k
-		if here {
-			break
-		}
-	}
-	return broken
 }
 
 // reasonToQuote says why the value of a key is no YAML by itself, "" when it is

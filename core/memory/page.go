@@ -13,6 +13,9 @@ const (
 	maxResultTokens = 18_000
 )
 
+// maxEscaped is the most characters that one byte takes once escaped as JSON.
+const maxEscaped = 6
+
 // weight estimates what a text costs in a result: characters once escaped as
 // JSON, and tokens. Four ASCII characters make about one token; a character of
 // another script makes about one by itself.
@@ -58,6 +61,9 @@ func pageOf(s string, offset int) (page string, next int, err error) {
 		return "", 0, fmt.Errorf("the cursor does not fit this text; read it from the start")
 	}
 	rest := s[offset:]
+	if len(rest) <= maxResultChars/maxEscaped {
+		return rest, 0, nil // fits whatever it holds
+	}
 	chars, quarters, line := maxResultChars, 4*maxResultTokens, 0
 	for i, r := range rest {
 		c, q := weight(string(r))

@@ -242,11 +242,7 @@ type Edited struct {
 
 // Edit changes one part of a topic or of the index.
 func (m *Memory) Edit(ctx context.Context, e Edit) (*Edited, error) {
-	v, n, err := m.view(ctx)
-	if err != nil {
-		return nil, err
-	}
-	b, err := m.target(v, e.Topic)
+	b, form, n, err := m.toEdit(ctx, e.Topic)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +252,7 @@ func (m *Memory) Edit(ctx context.Context, e Edit) (*Edited, error) {
 			return nil, err
 		}
 	}
-	c, err := v.Edit(b.Path, base, e.EditOf, m.stamp())
+	c, err := memdir.Edit(b.Path, base, e.EditOf, form, m.stamp())
 	if err != nil {
 		return nil, err
 	}
@@ -272,6 +268,25 @@ func (m *Memory) Edit(ctx context.Context, e Edit) (*Edited, error) {
 		}
 	}
 	return out, nil
+}
+
+// toEdit finds the file to edit, and the form that new keys of it take. A file
+// that is named by its path and has a form of its own is found without a look
+// at the whole directory.
+func (m *Memory) toEdit(ctx context.Context, ref string) (*memdir.Body, memfile.Form, Notice, error) {
+	if b, err := m.direct(ref); err == nil && (b.Path == memfile.IndexName || b.File.Form() != memfile.FormNone) {
+		if b.Path != memfile.IndexName {
+			err = memdir.CheckTopicPath(b.Path)
+		}
+		losses, notes := m.store.Check(ctx)
+		return b, b.File.Form(), m.notice(losses, notes), err
+	}
+	v, n, err := m.view(ctx)
+	if err != nil {
+		return nil, "", n, err
+	}
+	b, err := m.target(v, ref)
+	return b, v.Form(), n, err
 }
 
 // target finds a topic, or the index, that is to be changed.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"mem/core/change"
@@ -74,7 +75,7 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string {
 	f := e.Findings[0]
-	return fmt.Sprintf("%s line %d: %s. Nothing was written. Leave the secret out; a person can allow it with --allow-secrets", e.Path, f.Line, f.Reason)
+	return fmt.Sprintf("%s %s. Nothing was written. Leave the secret out; a person can allow it with --allow-secrets", e.Path, strings.TrimSuffix(f.Reason, "."))
 }
 
 // Apply makes a change on disk, all of it or nothing: durable when it returns.

@@ -201,7 +201,7 @@ func (s *Store) View(ctx context.Context) (*Reading, error) {
 	}
 	r := &Reading{Exists: true}
 	r.Losses, r.Notes = s.Check(ctx)
-	r.View, err = memdir.Read(ctx, root.FS(), s.cache, s.opt.Limits)
+	r.View, err = memdir.Read(ctx, memdir.Disk(root), s.cache, s.opt.Limits)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.dir, err)
 	}
@@ -214,7 +214,7 @@ func (s *Store) Load(p string) (*memdir.Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.cache.Load(root.FS(), p, s.opt.Limits)
+	b, err := s.cache.Load(memdir.Disk(root), p, s.opt.Limits)
 	if err != nil {
 		return nil, err
 	}

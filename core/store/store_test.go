@@ -11,6 +11,7 @@ import (
 
 	"mem/core/change"
 	"mem/core/memdir"
+	"mem/core/memfile"
 	"mem/core/text"
 )
 
@@ -89,7 +90,7 @@ func overwrite(t *testing.T, s *Store, p, content string) {
 // edit gives the change that replaces old by new in a file.
 func edit(t *testing.T, s *Store, p, base, old, new string) change.Change {
 	t.Helper()
-	c, err := view(t, s).Edit(p, base, memdir.EditOf{Old: old, New: new}, stamp)
+	c, err := memdir.Edit(p, base, memdir.EditOf{Old: old, New: new}, memfile.FormFlat, stamp)
 	if err != nil {
 		t.Fatal(err)
 	}

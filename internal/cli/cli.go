@@ -76,15 +76,28 @@ func Run(ctx context.Context, env settings.Env, streams Streams, version string,
 
 // complain prints an error where people look for it.
 func (a *app) complain(err error) {
+	words := forPeople(err.Error())
 	if a.json {
-		b, marshalErr := json.Marshal(map[string]string{"error": err.Error()})
+		b, marshalErr := json.Marshal(map[string]string{"error": words})
 		if marshalErr == nil {
 			fmt.Fprintln(a.streams.Err, string(b))
 			return
 		}
 	}
-	fmt.Fprintln(a.streams.Err, "mem-mcp:", err)
+	fmt.Fprintln(a.streams.Err, "mem-mcp:", words)
 }
+
+// commands are the commands that people have for what core calls by the names
+// of tools.
+var commands = strings.NewReplacer(
+	"memory_undo with id", "mem-mcp undo", "memory_undo", "mem-mcp undo", "memory_context", "mem-mcp context",
+	"memory_list", "mem-mcp list", "memory_read", "mem-mcp read", "memory_search", "mem-mcp search",
+	"memory_write", "mem-mcp write", "memory_delete", "mem-mcp delete", "memory_history", "mem-mcp history",
+	"expected_hash", "--expected-hash",
+)
+
+// forPeople names commands where a text for agents names tools.
+func forPeople(s string) string { return commands.Replace(s) }
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
@@ -107,7 +120,7 @@ func (a *app) root() *cobra.Command {
 	for _, c := range []*cobra.Command{
 		a.serveCommand(), a.whereCommand(), a.configCommand(), a.contextCommand(), a.listCommand(), a.readCommand(),
 		a.writeCommand(), a.deleteCommand(), a.searchCommand(), a.historyCommand(), a.undoCommand(), a.purgeCommand(),
-		a.versionCommand(),
+		a.demoCommand(), a.versionCommand(),
 	} {
 		root.AddCommand(c)
 	}
@@ -170,9 +183,9 @@ func (a *app) show(v any, words func()) error {
 // so that a pipe gets the result alone.
 func (a *app) notice(n memory.Notice) {
 	for _, l := range n.Vanished {
-		fmt.Fprintln(a.streams.Err, a.style(red, "vanished:"), strings.Replace(l.String(), "memory_undo with id", "mem-mcp undo", 1))
+		fmt.Fprintln(a.streams.Err, a.style(red, "vanished:"), forPeople(l.String()))
 	}
 	for _, s := range n.Notes {
-		fmt.Fprintln(a.streams.Err, a.style(yellow, "note:"), s)
+		fmt.Fprintln(a.streams.Err, a.style(yellow, "note:"), forPeople(s))
 	}
 }

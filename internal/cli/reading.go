@@ -129,9 +129,9 @@ func (a *app) showFound(f *memory.Found) {
 		for _, m := range h.Matched {
 			fields = append(fields, m.Field)
 		}
-		a.printf("%s  %s  %s\n", a.style(bold, h.Path), h.Description, a.style(faint, "["+strings.Join(fields, ", ")+"]"))
+		a.printf("%s  %s  %s\n", a.style(bold, h.Path), clean(h.Description), a.style(faint, "["+strings.Join(fields, ", ")+"]"))
 		if h.Snippet != "" {
-			a.printf("    %s\n", strings.Join(strings.Fields(h.Snippet), " "))
+			a.printf("    %s\n", clean(h.Snippet))
 		}
 	}
 	if f.Total > len(f.Hits) {

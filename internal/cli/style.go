@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -21,7 +22,7 @@ var (
 
 // style colours text on a terminal, unless NO_COLOR is set.
 func (a *app) style(c text.Colors, s string) string {
-	if !a.streams.Terminal || a.env.Getenv("NO_COLOR") != "" {
+	if s == "" || !a.streams.Terminal || a.env.Getenv("NO_COLOR") != "" {
 		return s
 	}
 	return c.EscapeSeq() + s + text.EscapeReset
@@ -29,36 +30,56 @@ func (a *app) style(c text.Colors, s string) string {
 
 func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.streams.Out, format, args...) }
 
-// table prints rows: aligned on a terminal, separated by tabs into a pipe.
+// minLast is how narrow the last column of a table may get, in columns.
+const minLast = 20
+
+// table prints rows: aligned on a terminal, its last column wrapped to what the
+// width leaves; separated by tabs into a pipe. Cells are data: they cannot break
+// a row or command a terminal.
 func (a *app) table(head []string, rows [][]string) {
-	if !a.streams.Terminal {
-		for _, r := range rows {
-			a.printf("%s\n", strings.Join(r, "\t"))
-		}
-		return
-	}
 	w := table.NewWriter()
+	w.SuppressTrailingSpaces()
 	style := table.StyleLight
 	style.Options = table.OptionsNoBordersAndSeparators
+	style.Format.Header = text.FormatDefault
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
 	w.SetStyle(style)
-	var h table.Row
-	for _, c := range head {
-		h = append(h, a.style(bold, c))
+	var names table.Row
+	widths := make([]int, len(head))
+	for i, c := range head {
+		names = append(names, a.style(bold, c))
+		widths[i] = text.StringWidth(c)
 	}
-	w.AppendHeader(h)
+	w.AppendHeader(names)
 	for _, r := range rows {
 		var row table.Row
-		for _, c := range r {
+		for i, c := range r {
+			c = clean(c)
 			row = append(row, c)
+			r[i] = c
+			widths[i] = max(widths[i], text.StringWidth(c))
 		}
 		w.AppendRow(row)
+		if !a.streams.Terminal {
+			a.printf("%s\n", strings.Join(r, "\t"))
+		}
 	}
-	w.Style().Format.Header = text.FormatDefault
-	if a.streams.Width > 40 {
-		last := len(head)
-		w.SetColumnConfigs([]table.ColumnConfig{{Number: last, WidthMax: max(a.streams.Width/2, 30), WidthMaxEnforcer: text.WrapSoft}})
+	if !a.streams.Terminal {
+		return
+	}
+	if last := len(head) - 1; a.streams.Width > 0 {
+		left := a.streams.Width
+		for _, n := range widths[:last] {
+			left -= n + 2
+		}
+		w.SetColumnConfigs([]table.ColumnConfig{{Number: last + 1, WidthMax: max(left, minLast), WidthMaxEnforcer: text.WrapSoft}})
 	}
 	a.printf("%s\n", w.Render())
+}
+
+// clean puts data into one line without control characters.
+func clean(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == ' ' }), " ")
 }
 
 // fill prints how full the index is.
@@ -82,7 +103,7 @@ func (a *app) change(c memory.Change) {
 		a.printf("nothing changed\n")
 	} else {
 		for _, f := range c.Files {
-			a.printf("%s %s %s\n", a.style(bold, f.Action), f.Path, a.style(faint, f.Hash))
+			a.printf("%s\n", strings.TrimRight(a.style(bold, f.Action)+" "+f.Path+" "+a.style(faint, f.Hash), " "))
 		}
 		a.printf("change %s %s\n", a.style(bold, c.ID), a.style(faint, "(mem-mcp undo "+c.ID+" takes it back)"))
 	}
@@ -99,6 +120,8 @@ func (a *app) diff(d string) string {
 	for l := range strings.Lines(d) {
 		line := strings.TrimSuffix(l, "\n")
 		switch {
+		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
+			line = a.style(bold, line)
 		case strings.HasPrefix(line, "+"):
 			line = a.style(green, line)
 		case strings.HasPrefix(line, "-"):

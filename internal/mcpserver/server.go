@@ -46,9 +46,10 @@ type Server struct {
 	opt Options
 	mcp *server.MCPServer
 
-	mu     sync.Mutex
-	opened *memory.Memory
-	closed []*memory.Memory // replaced when the client's roots changed
+	mu       sync.Mutex
+	opened   *memory.Memory
+	unrooted *memory.Memory   // for resources, while the client's roots are unknown
+	closed   []*memory.Memory // replaced when the client's roots changed
 }
 
 // New makes a server. It opens nothing before the first call.
@@ -68,7 +69,7 @@ func New(opt Options) *Server {
 	for _, t := range tools.Toolsets() {
 		s.mcp.AddTools(t.Bind(s.open)...)
 	}
-	fixed, templates := resources.All(s.open, notFound)
+	fixed, templates := resources.All(s.openToRead, notFound)
 	s.mcp.AddResources(fixed...)
 	s.mcp.AddResourceTemplates(templates...)
 	s.mcp.AddNotificationHandler(string(mcp.MethodNotificationRootsListChanged), func(context.Context, mcp.JSONRPCNotification) { s.forget() })
@@ -86,28 +87,53 @@ func (s *Server) open(ctx context.Context, store string) (*memory.Memory, error)
 	if store != memory.StoreAuto {
 		return nil, fmt.Errorf("there is no store %q; the only one in this version is %q", store, memory.StoreAuto)
 	}
-	s.mu.Lock()
-	opened := s.opened
-	s.mu.Unlock()
-	if opened != nil {
-		return opened, nil
+	if m := s.current(&s.opened); m != nil {
+		return m, nil
 	}
 	opt := s.opt.Memory
 	if opt.Project == "" && opt.Env.Getenv("CLAUDE_PROJECT_DIR") == "" {
-		opt.Roots = s.roots(ctx)
+		var err error
+		if opt.Roots, err = s.roots(ctx); err != nil {
+			return nil, err
+		}
 	}
+	return s.keep(&s.opened, opt)
+}
+
+// openToRead gives the memory of a store to a resource. In the stateless era
+// mcp-go lets a resource ask nothing; before a tool has learned the roots, it
+// reads the memory of the working directory, which decides nothing for later.
+func (s *Server) openToRead(ctx context.Context, store string) (*memory.Memory, error) {
+	m, err := s.open(ctx, store)
+	if !errors.Is(err, tools.ErrNeedRoots) {
+		return m, err
+	}
+	if m := s.current(&s.unrooted); m != nil {
+		return m, nil
+	}
+	return s.keep(&s.unrooted, s.opt.Memory)
+}
+
+func (s *Server) current(slot **memory.Memory) *memory.Memory {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return *slot
+}
+
+// keep opens a memory and keeps it in its slot, where no other call was faster.
+func (s *Server) keep(slot **memory.Memory, opt memory.Options) (*memory.Memory, error) {
 	m, err := memory.Open(opt)
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.opened == nil {
-		s.opened = m
+	if *slot == nil {
+		*slot = m
 	} else if err := m.Close(); err != nil {
 		return nil, err
 	}
-	return s.opened, nil
+	return *slot, nil
 }
 
 // rootsWait is how long the client may take to name its roots.
@@ -115,19 +141,29 @@ const rootsWait = 3 * time.Second
 
 // roots asks the client for its directories, where it has such. A client that
 // does not answer has none: the working directory decides then.
-func (s *Server) roots(ctx context.Context) []string {
+func (s *Server) roots(ctx context.Context) ([]string, error) {
 	session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo)
 	if !ok || session.GetClientCapabilities().Roots == nil {
-		return nil
+		return nil, nil
+	}
+	if answer, ok := tools.Roots(ctx); ok {
+		return dirsOf(answer), nil
+	}
+	if server.IsModernRequest(ctx) {
+		return nil, tools.ErrNeedRoots
 	}
 	ctx, cancel := context.WithTimeout(ctx, rootsWait)
 	defer cancel()
 	res, err := s.mcp.RequestRoots(ctx, mcp.ListRootsRequest{})
 	if err != nil {
-		return nil
+		return nil, nil
 	}
+	return dirsOf(res.Roots), nil
+}
+
+func dirsOf(roots []mcp.Root) []string {
 	var dirs []string
-	for _, r := range res.Roots {
+	for _, r := range roots {
 		if dir, ok := fileOf(r.URI); ok {
 			dirs = append(dirs, dir)
 		}
@@ -153,9 +189,11 @@ func fileOf(uri string) (string, bool) {
 func (s *Server) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.opened != nil {
-		s.closed = append(s.closed, s.opened)
-		s.opened = nil
+	for _, slot := range []**memory.Memory{&s.opened, &s.unrooted} {
+		if *slot != nil {
+			s.closed = append(s.closed, *slot)
+			*slot = nil
+		}
 	}
 }
 

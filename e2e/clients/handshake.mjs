@@ -1,0 +1,49 @@
+// The handshake of either era, the list of tools, and ping.
+import assert from "node:assert/strict";
+import { check, client as name, done, server } from "./check.mjs";
+import { clients, connect } from "./connect.mjs";
+
+const { version, modern, sdk } = clients[name];
+const client = await connect(name, server);
+
+await check("handshake", () => {
+  if (sdk === 2) assert.equal(client.getNegotiatedProtocolVersion(), version);
+  assert.equal(client.getServerVersion().name, "mem");
+  assert.ok(client.getServerCapabilities().tools);
+  assert.ok(client.getServerCapabilities().resources);
+});
+
+await check("instructions", () => {
+  const text = client.getInstructions();
+  assert.match(text, /memory_context/);
+  assert.ok(text.length < 4096, `${text.length} characters`);
+});
+
+await check("tools", async () => {
+  const { tools, nextCursor } = await client.listTools();
+  assert.equal(nextCursor, undefined, "some clients read the first page only");
+  assert.deepEqual(tools.map((t) => t.name).sort(), [
+    "memory_context", "memory_delete", "memory_edit", "memory_history", "memory_list", "memory_log",
+    "memory_move", "memory_read", "memory_search", "memory_undo", "memory_write",
+  ]);
+  for (const t of tools) {
+    for (const hint of ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"]) {
+      assert.equal(typeof t.annotations[hint], "boolean", `${t.name}: ${hint}`);
+    }
+    assert.equal(t.inputSchema.type, "object", t.name);
+    assert.equal(t.inputSchema.additionalProperties, false, t.name);
+    assert.equal(t.outputSchema.type, "object", t.name);
+    assert.ok(t.title, t.name);
+    assert.ok(t.description.length > 40 && t.description.length < 4096, `${t.name}: ${t.description.length} characters`);
+  }
+});
+
+// Revision 2026-07-28 has no ping any more.
+if (!modern) await check("ping", () => client.ping());
+
+await check("unknown tool", () => assert.rejects(client.callTool({ name: "memory_forget_all", arguments: {} }), /memory_forget_all/));
+
+await check("no prompts are promised", () => assert.equal(client.getServerCapabilities().prompts, undefined));
+
+await client.close();
+done();
