@@ -234,61 +234,6 @@ func (v *View) visitDir(ctx context.Context, p string, depth int) error {
 	return nil
 }
 
-// readLinked adds the topics of an index at the root of a repository: the files
-// that it links. The rest of the repository is not looked at.
-func (v *View) readLinked(ctx context.Context) error {
-	if info, err := lstat(v.src, LogsDir); err == nil && info.IsDir() {
-		v.readLogs()
-	}
-	seen := map[string]bool{}
-	for i, l := range v.Index.Links {
-		if i%256 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		p := l.Path()
-		if seen[p] || !fs.ValidPath(p) || !isTopicName(p) || strings.HasPrefix(p, LogsDir+"/") || strings.HasPrefix("/"+p, "/.") || strings.Contains(p, "/.") {
-			continue
-		}
-		seen[p] = true
-		if !v.inPlainFolder(p) {
-			continue
-		}
-		info, err := lstat(v.src, p)
-		switch {
-		case isNotExist(err): // a broken link is the index's fault, not the file's
-		case err != nil:
-			v.problem(p, "cannot be read: %v. Check its permissions.", err)
-		case notRegular(info) != "":
-			v.problem(p, "%s. Put a plain file in its place.", notRegular(info))
-		default:
-			v.addTopic(p, func() (fs.FileInfo, error) { return info, nil })
-		}
-	}
-	return nil
-}
-
-// inPlainFolder reports whether every folder above p is one, and no memory
-// directory of its own.
-func (v *View) inPlainFolder(p string) bool {
-	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-		info, err := lstat(v.src, dir)
-		if err != nil {
-			return isNotExist(err)
-		}
-		if !info.IsDir() {
-			v.problem(p, "lies behind %s, which %s. Put the folder itself there.", dir, notRegular(info))
-			return false
-		}
-		if _, err := lstat(v.src, path.Join(dir, memfile.IndexName)); err == nil {
-			if !slices.Contains(v.Nested, dir) {
-				v.Nested = append(v.Nested, dir)
-			}
-			return false
-		}
-	}
-	return true
-}
-
 func (v *View) addTopic(p string, stat func() (fs.FileInfo, error)) {
 	info, err := stat()
 	if err != nil {
@@ -371,72 +316,6 @@ func (v *View) Form() memfile.Form {
 		return memfile.FormNested
 	}
 	return memfile.FormFlat
-}
-
-// Resolve finds the topic that ref means: its path, its path without ".md", its
-// name, or either of them written with other case, dashes or underscores.
-func (v *View) Resolve(ref string) (*Topic, error) {
-	ref = strings.TrimSpace(strings.ReplaceAll(ref, `\`, "/"))
-	for _, p := range []string{ref, ref + ".md"} {
-		if t := v.byPath[path.Clean(p)]; t != nil {
-			return t, nil
-		}
-	}
-	var found []*Topic
-	folded := Fold(strings.TrimSuffix(ref, ".md"))
-	for _, same := range []func(t *Topic) bool{
-		func(t *Topic) bool { return t.Name() == ref },
-		func(t *Topic) bool { return Fold(t.Name()) == folded },
-		func(t *Topic) bool { return Fold(strings.TrimSuffix(t.Path, path.Ext(t.Path))) == folded },
-		func(t *Topic) bool { return Fold(Stem(t.Path)) == folded },
-		func(t *Topic) bool { return withType(t.Name(), folded) || withType(Stem(t.Path), folded) },
-	} {
-		for _, t := range v.Topics {
-			if same(t) {
-				found = append(found, t)
-			}
-		}
-		if len(found) > 0 {
-			break
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return nil, &NotFoundError{Ref: ref, Near: v.near(ref)}
-	}
-	err := &AmbiguousError{Ref: ref}
-	for _, t := range found {
-		err.Paths = append(err.Paths, t.Path)
-	}
-	return nil, err
-}
-
-// withType reports whether name is the folded ref behind a type: links often
-// leave the prefix out ("role" for user-role).
-func withType(name, folded string) bool {
-	rest, ok := strings.CutSuffix(Fold(name), "-"+folded)
-	return ok && memfile.KnownType(rest)
-}
-
-// near gives up to three paths that share a word with ref.
-func (v *View) near(ref string) []string {
-	var out []string
-	words := strings.Split(Fold(strings.TrimSuffix(ref, ".md")), "-")
-	for _, t := range v.Topics {
-		hay := Fold(t.Path + " " + t.Name())
-		for _, w := range words {
-			if len(w) > 2 && strings.Contains(hay, w) {
-				out = append(out, t.Path)
-				break
-			}
-		}
-		if len(out) == 3 {
-			break
-		}
-	}
-	return out
 }
 
 // Scan gives what a reader with the seed's limits sees: the newest topics by
