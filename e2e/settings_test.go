@@ -21,10 +21,12 @@ func (p *place) shell(t *testing.T, script string, args ...string) *mcpServer {
 // says that memory is off.
 func TestMemoryOff(t *testing.T) {
 	off := map[string]func(p *place){
-		"by the environment":    func(p *place) { p.env = p.with("CLAUDE_CODE_DISABLE_AUTO_MEMORY=1") },
-		"by settings":           func(p *place) { p.write(t, "claude/settings.json", `{"autoMemoryEnabled": false}`) },
-		"by the project":        func(p *place) { p.write(t, "project/.claude/settings.json", `{"autoMemoryEnabled": false}`) },
-		"by the project's env":  func(p *place) { p.write(t, "project/.claude/settings.json", `{"env": {"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}}`) },
+		"by the environment": func(p *place) { p.env = p.with("CLAUDE_CODE_DISABLE_AUTO_MEMORY=1") },
+		"by settings":        func(p *place) { p.write(t, "claude/settings.json", `{"autoMemoryEnabled": false}`) },
+		"by the project":     func(p *place) { p.write(t, "project/.claude/settings.json", `{"autoMemoryEnabled": false}`) },
+		"by the project's env": func(p *place) {
+			p.write(t, "project/.claude/settings.json", `{"env": {"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}}`)
+		},
 		"by the local settings": func(p *place) { p.write(t, "project/.claude/settings.local.json", `{"autoMemoryEnabled": false}`) },
 	}
 	for how, switchOff := range off {
@@ -72,10 +74,6 @@ func TestOddPlaces(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a shell")
 	}
-	p := newPlace(t)
-	p.write(t, "a-file", "x")
-	file := filepath.Join(p.root, "a-file")
-	none := filepath.Join(p.root, "none")
 	for name, c := range map[string]struct {
 		script string
 		env    []string
@@ -87,15 +85,16 @@ func TestOddPlaces(t *testing.T) {
 		"no HOME, no configuration":   {`exec "$1"`, []string{"HOME", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"}, false, "HOME"},
 		"no HOME":                     {`exec "$1"`, []string{"HOME"}, true, ""},
 		"no environment at all":       {`exec env -i "$1"`, nil, false, "HOME"},
-		"project does not exist":      {`exec "$1" --project "$2/none"`, nil, false, none},
-		"project is a file":           {`exec "$1" --project "$2/a-file"`, nil, false, file},
+		"project does not exist":      {`exec "$1" --project "$2/none"`, nil, false, "/none"},
+		"project is a file":           {`exec "$1" --project "$2/a-file"`, nil, false, "/a-file"},
 		"memory directory to be made": {`exec "$1" --memory-dir "$2/none"`, nil, true, ""},
-		"memory directory is a file":  {`exec "$1" --memory-dir "$2/a-file"`, nil, false, file},
-		"configuration is a file":     {`exec "$1"`, []string{"CLAUDE_CONFIG_DIR=" + file}, false, file},
-		"state is a file":             {`exec "$1"`, []string{"XDG_STATE_HOME=" + file}, false, file},
+		"memory directory is a file":  {`exec "$1" --memory-dir "$2/a-file"`, nil, false, "/a-file"},
+		"configuration is a file":     {`CLAUDE_CONFIG_DIR="$2/a-file" exec "$1"`, nil, false, "/a-file"},
+		"state is a file":             {`XDG_STATE_HOME="$2/a-file" exec "$1"`, nil, false, "/a-file"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := *p
+			p := newPlace(t)
+			p.write(t, "a-file", "x")
 			p.env = p.with(c.env...)
 			s := p.shell(t, c.script, binary, p.root)
 			if err := s.shake(); err != nil {
@@ -105,18 +104,22 @@ func TestOddPlaces(t *testing.T) {
 			if err != nil || m.Error != nil {
 				t.Errorf("%+v %v", m.Error, err)
 			}
-			err = s.call("memory_write", memory("one-"+strings.ReplaceAll(name, " ", "-"), "x"), new(written))
+			if c.names == "HOME" { // a server that does not notice would write into the root of this machine
+				err = s.call("memory_list", args{}, new(any))
+			} else {
+				err = s.call("memory_write", memory("one", "x"), new(written))
+			}
 			if c.works && err != nil || !c.works && (err == nil || !strings.Contains(err.Error(), c.names)) {
 				t.Errorf("%v", err)
 			}
 			s.stop(t)
+			if b, err := os.ReadFile(filepath.Join(p.root, "a-file")); err != nil || string(b) != "x" {
+				t.Errorf("the file now is %q, %v", b, err)
+			}
+			if _, err := os.Stat(filepath.Join(p.root, "gone")); err == nil {
+				t.Error("the removed directory is back")
+			}
+			p.noTempFiles(t)
 		})
 	}
-	if b, err := os.ReadFile(file); err != nil || string(b) != "x" {
-		t.Errorf("the file now is %q, %v", b, err)
-	}
-	if _, err := os.Stat(filepath.Join(p.root, "gone")); err == nil {
-		t.Error("the removed directory is back")
-	}
-	p.noTempFiles(t)
 }

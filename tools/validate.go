@@ -30,8 +30,9 @@ func (v *validator) compile() {
 		return
 	}
 	c := jsonschema.NewCompiler()
-	if v.err = c.AddResource(v.name+".json", doc); v.err == nil {
-		v.compiled, v.err = c.Compile(v.name + ".json")
+	address := "mem:///" + v.name // absolute: a relative one is resolved in the working directory, which may be gone
+	if v.err = c.AddResource(address, doc); v.err == nil {
+		v.compiled, v.err = c.Compile(address)
 	}
 }
 

@@ -85,14 +85,30 @@ func (c *Cache) index(src fs.FS, info fs.FileInfo, limits Limits) (*memfile.Inde
 	if err != nil {
 		return nil, err
 	}
-	x := memfile.ParseIndex(content)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.idx = cached[*memfile.Index]{}
+	x := c.ParseIndex(content)
 	if st := stampOf(info); st.trustworthy(now) && int64(len(content)) == st.size {
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		c.idx = cached[*memfile.Index]{st, x}
 	}
 	return x, nil
+}
+
+// ParseIndex parses the text of an index, or gives the parse of the last one
+// that had this text.
+func (c *Cache) ParseIndex(content string) *memfile.Index {
+	hash := text.Hash(content)
+	c.mu.Lock()
+	last := c.idx.val
+	c.mu.Unlock()
+	if last != nil && last.Hash == hash {
+		return last
+	}
+	x := memfile.ParseIndex(content)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.idx = cached[*memfile.Index]{val: x} // without a stamp: known by its text only
+	return x
 }
 
 // head gives the topic at p as it was read before, nil when it has changed.
@@ -105,9 +121,9 @@ func (c *Cache) head(p string, info fs.FileInfo) *Topic {
 	return nil
 }
 
-func (c *Cache) readHead(src fs.FS, p string, info fs.FileInfo) (*Topic, error) {
+func (c *Cache) readHead(src fs.FS, p string, info fs.FileInfo, scanLines int) (*Topic, error) {
 	now := time.Now()
-	t, err := readHead(src, p, info)
+	t, err := readHead(src, p, info, scanLines)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +150,7 @@ func (c *Cache) prune(v *View) {
 }
 
 // readHead reads as much of a file as holds its frontmatter.
-func readHead(src fs.FS, p string, info fs.FileInfo) (*Topic, error) {
+func readHead(src fs.FS, p string, info fs.FileInfo, scanLines int) (*Topic, error) {
 	file, err := src.Open(p)
 	if err != nil {
 		return nil, err
@@ -153,13 +169,13 @@ func readHead(src fs.FS, p string, info fs.FileInfo) (*Topic, error) {
 		if !whole && want < maxHeadBytes && f.FrontmatterOpen() {
 			continue
 		}
-		return topicOf(p, info, f, whole), nil
+		return topicOf(p, info, f, whole, scanLines), nil
 	}
 }
 
 // topicOf takes from a parsed head what a View keeps. The strings are copied, so
 // that a name does not hold the whole text in memory.
-func topicOf(p string, info fs.FileInfo, f *memfile.File, whole bool) *Topic {
+func topicOf(p string, info fs.FileInfo, f *memfile.File, whole bool, scanLines int) *Topic {
 	t := &Topic{Path: p, Size: info.Size(), ModTime: info.ModTime(), Meta: f.Meta().Clone(), Form: f.Form(), Problems: f.Problems}
 	for i := range t.Problems {
 		t.Problems[i].Key = strings.Clone(t.Problems[i].Key)
@@ -170,8 +186,8 @@ func topicOf(p string, info fs.FileInfo, f *memfile.File, whole bool) *Topic {
 	t.scanned = t.Meta
 	if f.Front != nil {
 		t.FrontLines = f.Text.LineAt(max(f.Front.Span.End-1, 0)) + 1
-		if t.FrontLines > MaxScanLines {
-			t.scanned = memfile.Parse(f.Text.String()[:f.Text.Line(MaxScanLines-1).End]).Meta().Clone()
+		if t.FrontLines > scanLines {
+			t.scanned = memfile.Parse(f.Text.String()[:f.Text.Line(scanLines-1).End]).Meta().Clone()
 		}
 	}
 	return t

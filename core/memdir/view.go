@@ -45,7 +45,9 @@ type Problem struct {
 
 // Limits bounds what a View reads.
 type Limits struct {
-	TopicBytes int64 // larger files are listed as problems, not read; 0 means DefaultTopicBytes
+	TopicBytes  int64 // larger files are listed as problems, not read; 0 means DefaultTopicBytes
+	ScanLines   int   // lines of a topic that a scan reads; 0 means MaxScanLines
+	EntryLength int   // characters of an entry that is made from a description; 0 means EntryLength
 }
 
 const (
@@ -63,6 +65,20 @@ const (
 	// maxFiles bounds how many topics a View holds.
 	maxFiles = 100_000
 )
+
+func (l Limits) scanLines() int {
+	if l.ScanLines > 0 {
+		return l.ScanLines
+	}
+	return MaxScanLines
+}
+
+func (l Limits) entryLength() int {
+	if l.EntryLength > 0 {
+		return l.EntryLength
+	}
+	return EntryLength
+}
 
 func (l Limits) topicBytes() int64 {
 	if l.TopicBytes > 0 {
@@ -85,7 +101,7 @@ type Topic struct {
 	// read; Load finds all.
 	Problems []memfile.Problem
 
-	scanned memfile.Meta // what a reader of the first MaxScanLines lines sees
+	scanned memfile.Meta // what a reader of the lines that a scan reads sees
 }
 
 // Name gives the topic's name, from the file name where it has none.
@@ -269,7 +285,7 @@ func (v *View) readHeads(ctx context.Context) error {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(v.unread) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				u := &v.unread[i]
-				v.Topics[u.at], u.err = v.cache.readHead(v.src, u.path, u.info)
+				v.Topics[u.at], u.err = v.cache.readHead(v.src, u.path, u.info, v.limits.scanLines())
 			}
 		})
 	}

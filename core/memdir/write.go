@@ -120,7 +120,7 @@ func stamped(f *memfile.File, kvs []memfile.KeyValue, form memfile.Form, st Stam
 func (v *View) withEntry(c change.Change, path string, m Memory) change.Change {
 	summary := m.Summary
 	if summary == "" {
-		summary = shortened(m.Description, EntryLength-utf8.RuneCountInString(memfile.EntryLine(m.Name, path, "x"))+1)
+		summary = shortened(m.Description, v.limits.entryLength()-utf8.RuneCountInString(memfile.EntryLine(m.Name, path, "x"))+1)
 	}
 	x := v.Index
 	var edits []text.Edit

@@ -74,7 +74,7 @@ func (m *Memory) unlinked(v *store.Reading, c *Context) string {
 			lines = append(lines, "- … more: memory_list")
 			break
 		}
-		lines = append(lines, fmt.Sprintf("- %s (%s): %s", s.Path, orNone(s.Meta.Type), clip(s.Meta.Description, memdir.EntryLength)))
+		lines = append(lines, fmt.Sprintf("- %s (%s): %s", s.Path, orNone(s.Meta.Type), clip(s.Meta.Description, m.Config.Limits.EntryLength)))
 	}
 	if len(lines) == 0 {
 		return ""

@@ -73,14 +73,23 @@ func Open(opt Options) (*Memory, error) {
 		Directory: m.Location.Directory, StateDir: opt.Env.StateDir,
 		Guard: scanner,
 		Now:   opt.Env.Now, Origin: m.origin, Actor: opt.Actor,
-		Limits:   memdir.Limits{TopicBytes: m.Config.Limits.TopicBytes},
+		Limits:   memdir.Limits{TopicBytes: m.Config.Limits.TopicBytes, ScanLines: m.Config.Limits.ScanLines, EntryLength: m.Config.Limits.EntryLength},
 		LockWait: m.Config.Lock.Wait, JournalAge: m.Config.Journal.MaxAge, JournalSize: m.Config.Journal.MaxSize,
-		Bases: m.Config.Bases.MaxCount, BaseSize: m.Config.Bases.MaxSize,
+		Bases: keepAtMost(m.Config.Bases.MaxCount), BaseSize: m.Config.Bases.MaxSize,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return m, nil
+}
+
+// keepAtMost turns the setting that 0 keeps nothing into the store's option, of
+// which 0 is the default.
+func keepAtMost(n int) int {
+	if n == 0 {
+		return -1
+	}
+	return n
 }
 
 // Close lets go of the directory.
@@ -113,7 +122,7 @@ func AllowSecrets(ctx context.Context) context.Context {
 
 func (m *Memory) mayWriteSecrets(ctx context.Context) bool {
 	ok, _ := ctx.Value(allowed{}).(bool)
-	return ok || m.opt.AllowSecrets
+	return ok || m.opt.AllowSecrets || m.Config.Guard.Secrets == "warn"
 }
 
 func (m *Memory) now() time.Time { return m.opt.Env.Time() }

@@ -175,7 +175,7 @@ func (m *Memory) Read(ctx context.Context, ref, cursor string) (*Read, error) {
 		r.Problems = append(r.Problems, fmt.Sprintf("line %d: %s", b.File.Text.LineAt(p.Span.Start)+1, p.Message))
 	}
 	if b.Path == memfile.IndexName {
-		f := memdir.FillOf(memfile.ParseIndex(b.File.Text.String()), m.rule())
+		f := memdir.FillOf(m.store.ParseIndex(b.File.Text.String()), m.rule())
 		r.Fill = &f
 	}
 	page, next, err := pageOf(strings.ToValidUTF8(b.File.Text.String(), "\uFFFD"), offset)

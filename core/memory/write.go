@@ -116,7 +116,7 @@ func (m *Memory) written(ctx context.Context, p string, c change.Change, n Notic
 		case p:
 			out.Hash, out.Created, out.Merged = f.Hash, f.Action == "created", f.Merged
 		case memfile.IndexName:
-			out.Entry = entryOf(f.After, p)
+			out.Entry = m.entryOf(f.After, p)
 		}
 	}
 	if out.Entry == "" || out.Hash == "" {
@@ -128,15 +128,15 @@ func (m *Memory) written(ctx context.Context, p string, c change.Change, n Notic
 // fillFromDisk completes a result whose topic or index stayed as it was.
 func (m *Memory) fillFromDisk(out *Written) {
 	if b, err := m.store.Load(memfile.IndexName); err == nil && out.Entry == "" {
-		out.Entry = entryOf(b.File.Text.String(), out.Path)
+		out.Entry = m.entryOf(b.File.Text.String(), out.Path)
 	}
 	if b, err := m.store.Load(out.Path); err == nil && out.Hash == "" {
 		out.Hash = b.Hash
 	}
 }
 
-func entryOf(index, p string) string {
-	x := memfile.ParseIndex(index)
+func (m *Memory) entryOf(index, p string) string {
+	x := m.store.ParseIndex(index)
 	e := x.Entry(p)
 	if e == nil {
 		return ""
@@ -215,11 +215,11 @@ func findings(found []guard.Finding) []Finding {
 func (m *Memory) fill(res *store.Result) memdir.Fill {
 	for _, f := range res.Files {
 		if f.Path == memfile.IndexName {
-			return memdir.FillOf(memfile.ParseIndex(f.After), m.rule())
+			return memdir.FillOf(m.store.ParseIndex(f.After), m.rule())
 		}
 	}
 	if b, err := m.store.Load(memfile.IndexName); err == nil {
-		return memdir.FillOf(memfile.ParseIndex(b.File.Text.String()), m.rule())
+		return memdir.FillOf(m.store.ParseIndex(b.File.Text.String()), m.rule())
 	}
 	return memdir.FillOf(memfile.NoIndex(), m.rule())
 }

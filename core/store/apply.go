@@ -3,17 +3,13 @@ package store
 import (
 	"context"
 	"fmt"
-	"os"
-	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"mem/core/change"
 	"mem/core/guard"
 	"mem/core/memdir"
 	"mem/core/memfile"
-	"mem/core/text"
 )
 
 // How says in which way a change is applied.
@@ -83,41 +79,59 @@ func (e *RefusedError) Error() string {
 // same part it gives a *ConflictError. It gives a *RefusedError for secrets and
 // a *LockedError when another process keeps the lock.
 func (s *Store) Apply(ctx context.Context, c change.Change, how How) (*Result, error) {
-	for _, f := range c.Files {
-		for _, p := range []string{f.Path, f.Target()} {
-			if err := memdir.CheckPath(p); err != nil {
-				return nil, err
-			}
-		}
+	if err := check(c); err != nil {
+		return nil, err
 	}
 	findings, err := s.scan(c, how)
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := s.lock(ctx)
+	root, unlock, err := s.lock(ctx)
 	if err != nil {
-		return nil, err
+		return nil, s.explain(err)
 	}
 	defer unlock()
-	root, err := s.openRoot(true)
-	if err != nil {
-		return nil, err
-	}
 	notes, err := s.settle(root)
 	if err != nil {
-		return nil, err
+		return nil, s.explain(err)
 	}
-	res := &Result{Findings: findings, Notes: notes}
-	res.Losses = append(s.takeLosses(), s.observe(root)...)
-	a := &application{store: s, root: root, folders: &folders{root: root, open: map[string]*folder{}}, res: res}
+	a := s.apply(root, findings, notes)
 	defer a.folders.close()
-	if err := a.plan(c); err != nil {
-		return nil, err
+	a.res.Losses = s.takeLosses()
+	// What is compared with the last change is what the plan starts from, so that
+	// nothing can vanish in between. An index that cannot be read is an error where
+	// the change needs it.
+	if index, err := a.look(memfile.IndexName); err == nil {
+		losses, notes := s.observe(a.folders, index)
+		a.res.Losses = append(a.res.Losses, losses...)
+		a.res.Notes = append(a.res.Notes, notes...)
 	}
-	if len(a.steps) == 0 {
-		return res, nil
+	if err = a.plan(c); err == nil && len(a.steps) > 0 {
+		err = a.run(c, how)
 	}
-	return res, a.run(c, how)
+	if err != nil {
+		s.keepLosses(a.res.Losses) // for the next result
+		return nil, s.explain(err)
+	}
+	return a.res, nil
+}
+
+// check refuses what no directory could take.
+func check(c change.Change) error {
+	seen := map[string]bool{}
+	for _, f := range c.Files {
+		for _, p := range slices.CompactFunc([]string{f.Path, f.Target()}, strings.EqualFold) {
+			if err := memdir.CheckPath(p); err != nil {
+				return err
+			}
+			if fold := strings.ToLower(p); seen[fold] {
+				return fmt.Errorf("the change has more than one part for %s", p)
+			} else {
+				seen[fold] = true
+			}
+		}
+	}
+	return nil
 }
 
 // scan looks at what a change adds. Secrets are refused; what else is found is
@@ -145,202 +159,4 @@ func (s *Store) scan(c change.Change, how How) ([]guard.Finding, error) {
 		all = append(all, found...)
 	}
 	return all, nil
-}
-
-// application is one change on its way to disk.
-type application struct {
-	store   *Store
-	root    *os.Root
-	folders *folders
-	res     *Result
-	steps   []step
-	infos   map[string]os.FileInfo
-	record  Record
-	planned []string // what each step was meant to leave, before any race
-	raced   bool     // another program wrote at the same moment
-}
-
-// plan compares what the change expects with what is on disk and merges where
-// they differ.
-func (a *application) plan(c change.Change) error {
-	a.infos = map[string]os.FileInfo{}
-	conflict := &ConflictError{Current: map[string]Current{}}
-	for _, f := range c.Files {
-		if err := a.planFile(f, conflict); err != nil {
-			return err
-		}
-	}
-	if len(conflict.Conflicts) > 0 {
-		return conflict
-	}
-	return nil
-}
-
-func (a *application) planFile(f change.File, conflict *ConflictError) error {
-	for _, p := range []string{f.Path, f.Target()} {
-		if dir := ownIndex(a.root, p); dir != "" {
-			return &memdir.FileError{Path: p, Reason: "lies in " + dir + ", which is a memory directory of its own", Hint: "open that one with --memory-dir"}
-		}
-	}
-	cur, err := a.current(f.Path)
-	if err != nil {
-		return err
-	}
-	ours, stays, err := f.After()
-	if err != nil {
-		return err
-	}
-	switch f.Kind {
-	case change.Append:
-		a.planAppend(f)
-		return nil
-	case change.Create:
-		return a.planCreate(f, cur, ours, conflict)
-	}
-	clash := func(cs ...change.Conflict) error {
-		conflict.Conflicts = append(conflict.Conflicts, cs...)
-		conflict.Current[f.Path] = cur
-		return nil
-	}
-	merged := false
-	switch {
-	case !cur.Exists && !stays:
-		a.unchanged(f.Path, cur) // both deleted it
-		return nil
-	case !cur.Exists && f.Path == memfile.IndexName && f.Base == "":
-		// An index that does not exist yet is an empty one.
-	case !cur.Exists:
-		return clash(change.Conflict{Path: f.Path, Part: "the whole file, which is gone", Base: f.Base, Ours: ours})
-	case cur.Text == f.Base:
-	case !stays:
-		return clash(change.Conflict{Path: f.Path, Part: "the whole file, which this change deletes", Base: f.Base, Theirs: cur.Text})
-	default:
-		var cs []change.Conflict
-		if ours, cs = change.Merge(f.Path, f.Base, ours, cur.Text); len(cs) > 0 {
-			return clash(cs...)
-		}
-		merged = true
-	}
-	if f.Kind != change.Rename {
-		a.add(newStep(f.Path, cur.Text, cur.Exists, ours, stays), merged)
-		return nil
-	}
-	to, err := a.current(f.To)
-	if err != nil {
-		return err
-	}
-	if to.Exists {
-		conflict.Current[f.To] = to
-		conflict.Conflicts = append(conflict.Conflicts, change.Conflict{Path: f.To, Part: "the whole file, which exists already", Ours: ours, Theirs: to.Text})
-		return nil
-	}
-	a.infos[f.To] = a.infos[f.Path]
-	if err := a.checkCase(f.To); err != nil {
-		return err
-	}
-	a.add(newStep(f.To, "", false, ours, true), merged)
-	a.add(newStep(f.Path, cur.Text, true, "", false), false)
-	return nil
-}
-
-func (a *application) planCreate(f change.File, cur Current, ours string, conflict *ConflictError) error {
-	switch {
-	case cur.Exists && cur.Text == ours:
-		a.unchanged(f.Path, cur)
-		return nil
-	case cur.Exists:
-		conflict.Current[f.Path] = cur
-		conflict.Conflicts = append(conflict.Conflicts, change.Conflict{Path: f.Path, Part: "the whole file, which exists already", Ours: ours, Theirs: cur.Text})
-		return nil
-	}
-	if err := a.checkCase(f.Path); err != nil {
-		return err
-	}
-	a.add(newStep(f.Path, "", false, ours, true), false)
-	return nil
-}
-
-// planAppend adds to whatever the file holds when it is written.
-func (a *application) planAppend(f change.File) {
-	st := step{after: f.New, stays: true}
-	st.Path, st.Kind = f.Path, string(change.Append)
-	if info := a.infos[f.Path]; info != nil {
-		st.Offset = info.Size()
-	}
-	st.edits = append(st.edits, newStep("", "", false, f.New, true).edits...)
-	st.Edits = [][3]int{{0, 0, len(f.New)}}
-	a.steps = append(a.steps, st)
-	a.res.Files = append(a.res.Files, FileResult{Path: f.Path, Action: "appended", After: f.New})
-}
-
-func (a *application) current(p string) (Current, error) {
-	d, err := a.folders.of(p, false)
-	if os.IsNotExist(err) {
-		return Current{}, nil
-	}
-	if err != nil {
-		return Current{}, fmt.Errorf("opening the folder of %s: %w", p, err)
-	}
-	content, info, exists, err := d.read(path.Base(p))
-	if err != nil || !exists {
-		return Current{}, err
-	}
-	if age := time.Since(info.ModTime()); age < fresh && age >= 0 && !a.store.wrote(p, text.Hash(content)) {
-		if content, err = d.settled(path.Base(p), content); err != nil {
-			return Current{}, err
-		}
-	}
-	if info.Mode().Perm()&0o200 == 0 {
-		return Current{}, &memdir.FileError{Path: p, Reason: "is read-only", Hint: "make it writable if mem should change it"}
-	}
-	a.infos[p] = info
-	return Current{Text: content, Hash: hashOf(content, true), Exists: true}, nil
-}
-
-// wrote reports whether the newest change to a path left this content.
-func (s *Store) wrote(p, hash string) bool {
-	_, f := s.journal.lastOf(p)
-	return f != nil && f.After == hash
-}
-
-// checkCase keeps two names that differ only by case from living in one
-// folder, which macOS and Windows could not hold.
-func (a *application) checkCase(p string) error {
-	d, err := a.folders.of(p, false)
-	if err != nil {
-		return nil // the folder does not exist yet
-	}
-	if other := d.otherCase(path.Base(p)); other != "" {
-		return &memdir.FileError{Path: p, Reason: "differs only by case from " + other + ", which exists", Hint: "write to that one or choose another name"}
-	}
-	return nil
-}
-
-func (a *application) add(st step, merged bool) {
-	if st.exists && st.stays && st.before == st.after {
-		a.unchanged(st.Path, Current{Text: st.before, Hash: st.Before, Exists: true})
-		return
-	}
-	a.steps = append(a.steps, st)
-	action := map[string]string{"create": "created", "edit": "updated", "delete": "deleted"}[st.Kind]
-	a.res.Files = append(a.res.Files, FileResult{Path: st.Path, Action: action, Hash: st.After, Merged: merged, After: st.after})
-}
-
-func (a *application) unchanged(p string, cur Current) {
-	a.res.Files = append(a.res.Files, FileResult{Path: p, Action: "unchanged", Hash: cur.Hash, After: cur.Text})
-}
-
-// order sorts steps for readers in between: topics before the index, the index
-// before deletions.
-func order(steps []step) {
-	rank := func(st step) int {
-		switch {
-		case !st.stays:
-			return 2
-		case st.Path == memfile.IndexName:
-			return 1
-		}
-		return 0
-	}
-	slices.SortStableFunc(steps, func(x, y step) int { return rank(x) - rank(y) })
 }

@@ -14,42 +14,45 @@ import (
 	"mem/core/memfile"
 )
 
-// tempPrefix marks our temporary files; hidden names are no memory.
-const tempPrefix = ".mem-"
-
-const tempSuffix = ".tmp"
-
 // folder is an open directory inside the memory directory. All names used with
 // it are single elements, so nothing leads out of it.
 type folder struct {
-	root *os.Root
-	file *os.File
-	path string // slash-separated, "." for the memory directory itself
+	root    *os.Root // of this folder alone
+	file    *os.File
+	path    string // slash-separated, "." for the memory directory itself
+	instant instant
 }
 
-func openFolder(root *os.Root, dir string, create bool) (*folder, error) {
+func openFolder(root *os.Root, dir string, create bool, in instant) (*folder, error) {
 	if create && dir != "." {
-		if err := makeFolder(root, dir); err != nil {
+		if err := makeFolder(root, dir, in); err != nil {
 			return nil, fmt.Errorf("creating the folder %s: %w", dir, err)
 		}
 	}
-	f, err := root.Open(dir)
+	sub, err := root.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &folder{root: root, file: f, path: dir}, nil
+	f, err := sub.Open(".")
+	if err != nil {
+		return nil, errors.Join(err, sub.Close())
+	}
+	return &folder{root: sub, file: f, path: dir, instant: in}, nil
 }
 
 // makeFolder makes a folder and those above it, durably.
-func makeFolder(root *os.Root, dir string) error {
+func makeFolder(root *os.Root, dir string, in instant) error {
 	if info, err := root.Stat(dir); err == nil && info.IsDir() {
 		return nil
 	}
 	parent := path.Dir(dir)
 	if parent != "." {
-		if err := makeFolder(root, parent); err != nil {
+		if err := makeFolder(root, parent, in); err != nil {
 			return err
 		}
+	}
+	if err := in.at("mkdir", dir); err != nil {
+		return err
 	}
 	if err := root.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -61,39 +64,71 @@ func makeFolder(root *os.Root, dir string) error {
 	return errors.Join(syncOpen(p), p.Close())
 }
 
+// at gives the path of a name, as messages call it.
 func (d *folder) at(name string) string { return path.Join(d.path, name) }
 
+func (d *folder) failed(doing, name string, err error) error {
+	return fmt.Errorf("%s %s: %w", doing, d.at(name), err)
+}
+
 // read gives a regular file's content and info; exists is false when there is
-// none. Anything else under that name is an error.
+// none. Anything else under that name is a *memdir.FileError.
 func (d *folder) read(name string) (content string, info os.FileInfo, exists bool, err error) {
-	info, err = d.root.Lstat(d.at(name))
+	if err := d.instant.at("read", name); err != nil {
+		return "", nil, false, d.failed("reading", name, err)
+	}
+	info, err = d.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil, false, nil
 	}
 	if err != nil {
-		return "", nil, false, err
+		return "", nil, false, d.failed("reading", name, err)
 	}
-	if !info.Mode().IsRegular() {
-		what := "is not a regular file"
-		if info.Mode()&fs.ModeSymlink != 0 {
-			what = "is a symbolic link, which mem does not follow"
-		} else if info.IsDir() {
-			what = "is a folder"
+	if why := d.notPlain(name, info); why != nil {
+		return "", nil, false, why
+	}
+	f, err := d.root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil, false, nil
+	}
+	if err != nil {
+		return "", nil, false, d.failed("reading", name, err)
+	}
+	b := make([]byte, 0, info.Size()+1) // one more, so that its end is seen
+	for err == nil && len(b) <= memdir.DefaultTopicBytes {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
 		}
-		return "", nil, false, &memdir.FileError{Path: d.at(name), Reason: what, Hint: "put a plain file in its place, or choose another name"}
+		var n int
+		n, err = f.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
 	}
-	if info.Size() > memdir.DefaultTopicBytes {
-		return "", nil, false, &memdir.FileError{Path: d.at(name), Reason: fmt.Sprintf("has %d bytes, more than a memory file may have", info.Size()), Hint: "split it"}
+	if err == io.EOF {
+		err = nil
 	}
-	f, err := d.root.Open(d.at(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil, false, nil
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", nil, false, d.failed("reading", name, err)
 	}
-	if err != nil {
-		return "", nil, false, err
+	return string(b), info, true, nil
+}
+
+// notPlain says why a file is none that mem reads and writes, nil when it is one.
+func (d *folder) notPlain(name string, info os.FileInfo) error {
+	bad := func(what, hint string) error {
+		return &memdir.FileError{Path: d.at(name), Reason: what, Hint: hint}
 	}
-	b, err := io.ReadAll(io.LimitReader(f, memdir.DefaultTopicBytes+1))
-	return string(b), info, true, errors.Join(err, f.Close())
+	const replace = "put a plain file in its place, or choose another name"
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return bad("is a symbolic link, which mem does not follow", replace)
+	case info.IsDir():
+		return bad("is a folder", replace)
+	case !info.Mode().IsRegular():
+		return bad("is not a regular file", replace)
+	case info.Size() > memdir.DefaultTopicBytes:
+		return bad(fmt.Sprintf("has %d bytes, more than a memory file may have", info.Size()), "split it")
+	}
+	return nil
 }
 
 // Another program that rewrites a file in place is seen half way. What was read
@@ -103,6 +138,13 @@ const (
 	restFor    = 4 * time.Millisecond
 	restWithin = 100 * time.Millisecond
 )
+
+// isFresh reports whether a file changed so recently that its writer may not be
+// done, and that an equal modification time need not mean equal content.
+func isFresh(info os.FileInfo) bool {
+	age := time.Since(info.ModTime())
+	return age < fresh && age > -fresh
+}
 
 // settled reads a file again until it stays the same, and has text again where
 // it was found empty: a writer in place empties it first.
@@ -121,108 +163,138 @@ func (d *folder) settled(name, content string) (string, error) {
 	return content, nil
 }
 
-// writeTemp writes a temporary file beside its target, with the mode and owner
-// of the file it will replace.
-func (d *folder) writeTemp(temp, content string, like os.FileInfo, durable bool) error {
-	// One that a killed process left is of no use; its content was looked at.
-	if err := d.remove(temp); err != nil {
-		return err
-	}
-	f, err := d.root.OpenFile(d.at(temp), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, strings.NewReader(content))
-	if err == nil && like != nil {
-		err = f.Chmod(like.Mode().Perm())
-		keepOwner(f, like)
-	}
-	if err == nil && durable {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, d.remove(temp))
-	}
-	return nil
-}
-
-// swapIn puts the temporary file in the place of name and gives what stood
-// there. The displaced content is under the temporary name afterwards when
-// held is true.
-func (d *folder) swapIn(temp, name string) (displaced string, held bool, err error) {
-	err = exchange(d.file, temp, name)
-	switch {
-	case err == nil:
-		displaced, _, held, err = d.read(temp)
-		return displaced, held, err
-	case errors.Is(err, errors.ErrUnsupported):
-		displaced, _, _, err = d.read(name)
-		if err != nil {
-			return "", false, err
-		}
-		return displaced, false, d.root.Rename(d.at(temp), d.at(name))
-	}
-	return "", false, err
-}
-
-// putNew gives the temporary file its name, which must be free.
-func (d *folder) putNew(temp, name string) error {
-	err := renameNew(d.file, temp, name)
-	if !errors.Is(err, errors.ErrUnsupported) {
-		return err
-	}
-	if err := d.root.Link(d.at(temp), d.at(name)); err == nil {
-		return d.remove(temp)
-	} else if errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	// Neither an exclusive rename nor links: look, then rename.
-	if _, err := d.root.Lstat(d.at(name)); err == nil {
-		return &fs.PathError{Op: "create", Path: d.at(name), Err: fs.ErrExist}
-	}
-	return d.root.Rename(d.at(temp), d.at(name))
-}
-
-// remove deletes a name; that it is gone already is no error.
-func (d *folder) remove(name string) error {
-	if err := d.root.Remove(d.at(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// appendTo adds text to the end of a file with a single write.
+// appendTo adds text to the end of a file. When it fails, the file is as it was.
 func (d *folder) appendTo(name, content string) error {
-	f, err := d.root.OpenFile(d.at(name), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
-	if err != nil {
-		return err
+	if err := d.instant.at("open", name); err != nil {
+		return d.failed("appending to", name, err)
 	}
-	_, err = f.WriteString(content)
+	before, err := d.root.Lstat(name)
+	created := errors.Is(err, fs.ErrNotExist)
 	if err == nil {
-		err = f.Sync()
+		if why := d.notPlain(name, before); why != nil {
+			return why
+		}
 	}
-	return errors.Join(err, f.Close())
+	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	if err != nil {
+		return d.failed("appending to", name, err)
+	}
+	info, err := f.Stat()
+	n := 0
+	switch {
+	case err != nil:
+	case !created && !os.SameFile(before, info):
+		err = errors.New("another program replaced it at this moment; try again")
+	default:
+		if n, err = writeText(f, content, name, d.instant); err == nil {
+			err = syncFile(f, name, d.instant)
+		}
+	}
+	if err != nil && n > 0 {
+		// What is there in part is taken back, unless somebody wrote behind it.
+		if now, statErr := f.Stat(); statErr == nil && now.Size() == info.Size()+int64(n) {
+			err = errors.Join(err, f.Truncate(info.Size()))
+		}
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		return nil
+	}
+	err = d.failed("appending to", name, err)
+	if now, statErr := d.root.Lstat(name); created && statErr == nil && now.Size() == 0 {
+		err = errors.Join(err, d.remove(name))
+	}
+	return err
 }
 
-// syncFile makes a file durable that was written without.
-func (d *folder) syncFile(name string) error {
-	f, err := d.root.Open(d.at(name))
+// cutAppended takes back an append, unless somebody wrote behind it.
+func (d *folder) cutAppended(name string, offset int64, content string) error {
+	have, _, exists, err := d.read(name)
+	if err != nil || !exists || have[min(int(offset), len(have)):] != content {
+		return err
+	}
+	if offset == 0 {
+		return d.remove(name)
+	}
+	if err := d.instant.at("cut", name); err != nil {
+		return d.failed("cutting", name, err)
+	}
+	f, err := d.root.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return d.failed("cutting", name, err)
+	}
+	return errors.Join(f.Truncate(offset), f.Close())
+}
+
+// writeText writes content, in tests in two parts with an instant between them.
+func writeText(f *os.File, content, name string, in instant) (n int, err error) {
+	if err := in.at("write", name); err != nil {
+		return 0, err
+	}
+	if in != nil {
+		half := len(content) / 2
+		if n, err = f.WriteString(content[:half]); err != nil {
+			return n, err
+		}
+		if err := in.at("write rest", name); err != nil {
+			return n, err
+		}
+		content = content[half:]
+	}
+	m, err := f.WriteString(content)
+	return n + m, err
+}
+
+func syncFile(f *os.File, name string, in instant) error {
+	if err := in.at("sync", name); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// sync makes a file durable that was written without.
+func (d *folder) sync(name string) error {
+	f, err := d.root.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // somebody removed it since
 	}
 	if err != nil {
-		return err
+		return d.failed("syncing", name, err)
 	}
-	return errors.Join(f.Sync(), f.Close())
+	if err := errors.Join(syncFile(f, name, d.instant), f.Close()); err != nil {
+		return d.failed("syncing", name, err)
+	}
+	return nil
 }
 
-func (d *folder) sync() error  { return syncOpen(d.file) }
-func (d *folder) close() error { return d.file.Close() }
+// syncNames makes the names in the folder durable.
+func (d *folder) syncNames() error {
+	if err := d.instant.at("sync folder", d.path); err != nil {
+		return fmt.Errorf("syncing the folder %s: %w", d.path, err)
+	}
+	return syncOpen(d.file)
+}
+
+func (d *folder) close() error { return errors.Join(d.file.Close(), d.root.Close()) }
+
+// names lists the folder.
+func (d *folder) names() ([]string, error) {
+	f, err := d.root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	names, err := f.Readdirnames(-1)
+	return names, errors.Join(err, f.Close())
+}
 
 // folders keeps the directories of one change open until it is done.
 type folders struct {
-	root *os.Root
-	open map[string]*folder
+	root    *os.Root
+	instant instant
+	open    map[string]*folder
+}
+
+func newFolders(root *os.Root, in instant) *folders {
+	return &folders{root: root, instant: in, open: map[string]*folder{}}
 }
 
 func (ds *folders) of(p string, create bool) (*folder, error) {
@@ -230,7 +302,7 @@ func (ds *folders) of(p string, create bool) (*folder, error) {
 	if d := ds.open[dir]; d != nil {
 		return d, nil
 	}
-	d, err := openFolder(ds.root, dir, create)
+	d, err := openFolder(ds.root, dir, create, ds.instant)
 	if err != nil {
 		return nil, err
 	}
@@ -238,11 +310,16 @@ func (ds *folders) of(p string, create bool) (*folder, error) {
 	return d, nil
 }
 
-// sync makes every directory that was written to durable.
-func (ds *folders) sync() error {
+// sync makes the directories of the steps durable.
+func (ds *folders) sync(steps []step) error {
 	var err error
-	for _, d := range ds.open {
-		err = errors.Join(err, d.sync())
+	done := map[string]bool{}
+	for _, st := range steps {
+		dir := path.Dir(st.Path)
+		if d := ds.open[dir]; d != nil && !done[dir] {
+			done[dir] = true
+			err = errors.Join(err, d.syncNames())
+		}
 	}
 	return err
 }
@@ -264,15 +341,11 @@ func ownIndex(root *os.Root, p string) string {
 	return ""
 }
 
-// otherCase gives the name in the folder that differs from name only by case.
-func (d *folder) otherCase(name string) string {
-	entries, err := fs.ReadDir(d.root.FS(), d.path)
-	if err != nil {
-		return ""
-	}
-	for _, e := range entries {
-		if e.Name() != name && strings.EqualFold(e.Name(), name) {
-			return e.Name()
+// otherCase gives the name among names that differs from name only by case.
+func otherCase(names []string, name string) string {
+	for _, n := range names {
+		if n != name && strings.EqualFold(n, name) {
+			return n
 		}
 	}
 	return ""

@@ -28,44 +28,67 @@ const maxHeader = 16 << 20
 // position is where a record stands.
 type position struct {
 	segment string
+	header  int64
 	payload int64
 }
 
 // journal is the list of the changes made to a memory directory, in append-only
 // segment files. What it knows of them is brought up to date by refresh.
+// Appending, marking, trimming and purging need the lock of the directory.
 type journal struct {
-	dir string
+	dir         string
+	segmentSize int64
+	instant     instant
 
 	mu       sync.Mutex
 	segments []segment
 	records  []*Record // oldest first
 	byID     map[string]*Record
 	open     []*Record // those without a mark, oldest first
+	newer    int       // version of a record that only a later mem can read
+	damaged  int64     // bytes that are no records, since they were last told of
+	unsynced []string  // paths that the next sync makes durable
 }
 
 // segment is a file of the journal as far as it was read.
 type segment struct {
-	name string
-	read int64 // bytes of whole records
-	size int64 // bytes there are; more than read where a record is torn
+	name   string
+	read   int64     // bytes of whole records
+	size   int64     // bytes there are; more than read where a record is torn
+	whole  bool      // read when a later segment existed already: it grows no more
+	newest time.Time // of its records
 }
 
-func newJournal(dir string) *journal {
-	return &journal{dir: dir, byID: map[string]*Record{}}
+func newJournal(dir string, in instant) *journal {
+	return &journal{dir: dir, segmentSize: segmentSize, instant: in, byID: map[string]*Record{}}
 }
 
 // refresh reads what was appended since the last time.
 func (j *journal) refresh() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.refreshLocked()
+	err := j.refreshLocked()
+	if errors.Is(err, fs.ErrNotExist) { // purged or trimmed while it was read
+		err = j.refreshLocked()
+	}
+	if err != nil {
+		return fmt.Errorf("reading the journal: %w", err)
+	}
+	return nil
+}
+
+func (j *journal) reset() {
+	j.segments, j.records, j.open, j.newer = nil, nil, nil, 0
+	clear(j.byID)
 }
 
 func (j *journal) refreshLocked() error {
-	// The newest segment growing is the common case: one stat tells.
+	if err := j.instant.at("list journal", j.dir); err != nil {
+		return err
+	}
 	entries, err := os.ReadDir(j.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("reading the journal: %w", err)
+		return err
 	}
 	var names []string
 	for _, e := range entries {
@@ -73,52 +96,116 @@ func (j *journal) refreshLocked() error {
 			names = append(names, e.Name())
 		}
 	}
-	if len(j.segments) > 0 && !slices.Contains(names, j.segments[0].name) {
-		j.segments, j.records, j.open = nil, nil, nil // purged: start anew
-		clear(j.byID)
+	if j.extends(names) {
+		late, err := j.readSegments(names)
+		if !late && !errors.Is(err, errCut) {
+			return err
+		}
 	}
+	j.reset()
+	_, err = j.readSegments(names)
+	return err
+}
+
+// readSegments reads what is new. It reports whether a record came to light that
+// is older than others, which were read when it was taken for torn.
+func (j *journal) readSegments(names []string) (late bool, err error) {
 	for i, name := range names {
-		if i < len(j.segments)-1 && j.segments[i].name == name {
-			continue // only the last one grows
-		}
-		if i >= len(j.segments) {
+		last := i == len(names)-1
+		switch {
+		case i >= len(j.segments):
 			j.segments = append(j.segments, segment{name: name})
+		case j.segments[i].whole:
+			continue
 		}
-		if err := j.readSegment(&j.segments[i]); err != nil {
+		known := len(j.records)
+		if err := j.readSegment(&j.segments[i], last); err != nil {
+			return false, err
+		}
+		j.segments[i].whole = !last
+		late = late || known > 0 && known < len(j.records) && j.records[known].ID < j.records[known-1].ID
+	}
+	return late, nil
+}
+
+// extends reports whether the segments known are the first ones of names.
+func (j *journal) extends(names []string) bool {
+	if len(names) < len(j.segments) {
+		return false
+	}
+	return slices.EqualFunc(j.segments, names[:len(j.segments)], func(s segment, n string) bool { return s.name == n })
+}
+
+// errCut says that a segment has less than what was read of it.
+var errCut = errors.New("the segment was cut")
+
+// readSegment reads what was appended to a segment. The last one may end in a
+// record that is just being written, or torn; in others what is damaged is
+// skipped.
+func (j *journal) readSegment(seg *segment, last bool) error {
+	p := filepath.Join(j.dir, seg.name)
+	info, err := os.Stat(p)
+	if err != nil {
+		return err
+	}
+	if info.Size() < seg.read {
+		return errCut
+	}
+	if info.Size() == seg.read {
+		seg.size = seg.read
+		return nil
+	}
+	f, err := os.Open(p)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	seg.size = info.Size()
+	rd := bufio.NewReaderSize(nil, 8<<10)
+	for seg.read < seg.size && j.newer == 0 {
+		rd.Reset(io.NewSectionReader(f, seg.read, seg.size-seg.read))
+		head, err := readHeader(rd)
+		if err == nil {
+			if next, ok := j.take(seg, head); ok {
+				seg.read = next
+				continue
+			}
+		}
+		if last || j.newer > 0 {
+			return nil // the next writer starts a new segment
+		}
+		if err := j.skipDamage(seg, f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (j *journal) readSegment(seg *segment) error {
-	p := filepath.Join(j.dir, seg.name)
-	info, err := os.Stat(p)
-	if err != nil {
-		return fmt.Errorf("reading the journal: %w", err)
+// skipDamage goes on to the next whole record of a segment that grows no more.
+func (j *journal) skipDamage(seg *segment, f *os.File) error {
+	rest := make([]byte, seg.size-seg.read)
+	if _, err := f.ReadAt(rest, seg.read); err != nil {
+		return err
 	}
-	if info.Size() == seg.size {
-		return nil
-	}
-	f, err := os.Open(p)
-	if err != nil {
-		return fmt.Errorf("reading the journal: %w", err)
-	}
-	defer f.Close()
-	seg.size = info.Size()
-	rd := bufio.NewReaderSize(nil, 8<<10)
-	for seg.read < seg.size {
-		rd.Reset(io.NewSectionReader(f, seg.read, seg.size-seg.read))
-		head, err := readHeader(rd)
-		if err != nil {
-			return nil // torn: the next writer starts a new segment
+	for at := 0; ; {
+		i := bytes.Index(rest[at:], []byte("\n{\"v\":1,\"id\":"))
+		if i < 0 {
+			break
 		}
-		next, ok := j.take(seg, head)
-		if !ok {
+		at += i + 1
+		head, _, ok := bytes.Cut(rest[at:], []byte{'\n'})
+		r := &Record{}
+		if !ok || json.Unmarshal(head, r) != nil || !r.valid() || at+len(head)+1+r.Payload >= len(rest) {
+			continue
+		}
+		payload := rest[at+len(head)+1:][:r.Payload]
+		if checksum(payload) == r.Sum {
+			j.damaged += int64(at)
+			seg.read += int64(at)
 			return nil
 		}
-		seg.read = next
 	}
+	seg.read = seg.size // torn at its end by a crash: that change was never begun
 	return nil
 }
 
@@ -144,93 +231,53 @@ func (j *journal) take(seg *segment, head []byte) (next int64, ok bool) {
 		if json.Unmarshal(head, &m) != nil {
 			return 0, false
 		}
-		id := m.Done + m.Aborted
-		j.open = slices.DeleteFunc(j.open, func(r *Record) bool {
-			ended := r.ID == id || r.Amends == id
-			r.aborted = r.aborted || ended && m.Aborted != ""
-			return ended
-		})
+		j.ended(m)
 		return after, true
 	}
 	r := &Record{}
-	if json.Unmarshal(head, r) != nil || r.Version != formatVersion || r.ID == "" || r.Payload < 0 {
+	if json.Unmarshal(head, r) != nil {
+		return 0, false
+	}
+	if r.Version > formatVersion {
+		j.newer = r.Version
 		return 0, false
 	}
 	next = after + int64(r.Payload) + 1
-	if next > seg.size {
+	if !r.valid() || next > seg.size {
 		return 0, false
 	}
-	r.at = position{seg.name, after}
+	r.at = position{seg.name, seg.read, after}
 	j.records = append(j.records, r)
 	j.byID[r.ID] = r
 	j.open = append(j.open, r)
+	if r.Time.After(seg.newest) {
+		seg.newest = r.Time
+	}
 	return next, true
 }
 
-// append writes a record, durably or with the next durable one. The caller
-// holds the lock.
-func (j *journal) append(r *Record, steps []step, durable bool) error {
-	b, err := encode(*r, steps)
-	if err != nil {
-		return err
+// ended notes how a change ended. Records are never changed, since readers hold
+// them: an aborted one is replaced.
+func (j *journal) ended(m mark) {
+	id := m.Done + m.Aborted
+	j.open = slices.DeleteFunc(j.open, func(r *Record) bool { return r.ID == id || r.Amends == id })
+	if m.Aborted == "" {
+		return
 	}
-	return j.write(r.ID, b, durable)
-}
-
-// mark notes how a change ended. It is not synced: should it be lost with the
-// power, recovery finds the files as the change left them.
-func (j *journal) mark(m mark) error {
-	m.Version = formatVersion
-	b, err := json.Marshal(m)
-	if err != nil {
-		return fmt.Errorf("encoding the journal mark: %w", err)
-	}
-	return j.write(m.Done+m.Aborted, append(b, '\n'), false)
-}
-
-func (j *journal) write(id string, b []byte, durable bool) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err := os.MkdirAll(j.dir, 0o700); err != nil {
-		return fmt.Errorf("creating the journal: %w. Nothing was written", err)
-	}
-	name, fresh := id+segmentExt, true
-	if n := len(j.segments); n > 0 {
-		last := j.segments[n-1]
-		// A torn record at the end of a segment stays where it is.
-		if last.read == last.size && (last.size < segmentSize || !durable) {
-			name, fresh = last.name, false
+	for i, r := range j.records {
+		if r.ID == id || r.Amends == id && r.Op != OpDisplaced {
+			aborted := *r
+			aborted.aborted = true
+			j.records[i], j.byID[r.ID] = &aborted, &aborted
 		}
 	}
-	f, err := os.OpenFile(filepath.Join(j.dir, name), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
-	if err != nil {
-		return fmt.Errorf("writing the journal: %w. Nothing was written", err)
-	}
-	if _, err = f.Write(b); err == nil && durable {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil && fresh {
-		err = syncDir(j.dir)
-	}
-	if err != nil {
-		return fmt.Errorf("writing the journal: %w. Nothing was written; free some space or check the disk", err)
-	}
-	return j.refreshLocked()
-}
-
-// sync makes what was appended durable.
-func (j *journal) sync() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	f, err := os.OpenFile(filepath.Join(j.dir, j.segments[len(j.segments)-1].name), os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("syncing the journal: %w", err)
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // steps reads the texts of a record.
 func (j *journal) steps(r *Record) ([]step, error) {
+	if err := j.instant.at("read journal", r.at.segment); err != nil {
+		return nil, fmt.Errorf("reading the journal: %w", err)
+	}
 	f, err := os.Open(filepath.Join(j.dir, r.at.segment))
 	if err != nil {
 		return nil, fmt.Errorf("reading the journal: %w", err)
@@ -238,6 +285,9 @@ func (j *journal) steps(r *Record) ([]step, error) {
 	defer f.Close()
 	payload := make([]byte, r.Payload)
 	if _, err := f.ReadAt(payload, r.at.payload); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, &damagedError{r.ID, "it is cut short"}
+		}
 		return nil, fmt.Errorf("reading the journal record %s: %w", r.ID, err)
 	}
 	return decodeSteps(*r, payload)
@@ -251,6 +301,17 @@ func (j *journal) last() *Record {
 		return nil
 	}
 	return j.records[len(j.records)-1]
+}
+
+// lastID gives the newest id that was ever used here, as far as is known.
+func (j *journal) lastID() string {
+	id := idOf(j.last())
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if n := len(j.segments); n > 0 {
+		id = max(id, strings.TrimSuffix(j.segments[n-1].name, segmentExt))
+	}
+	return id
 }
 
 // unmarked gives the records of which it is not known how they ended.
@@ -307,57 +368,24 @@ func (j *journal) findText(hash string) (string, bool) {
 	return "", false
 }
 
-// trim drops old segments by age and total size, never the newest. The caller
-// holds the lock.
-func (j *journal) trim(now time.Time, age time.Duration, size int64) error {
+// readable says why nothing must be written to the journal, nil when it may.
+func (j *journal) readable() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	newest := map[string]time.Time{}
-	for _, r := range j.records {
-		if r.Time.After(newest[r.at.segment]) {
-			newest[r.at.segment] = r.Time
-		}
-	}
-	var total int64
-	drop := -1
-	for i, seg := range slices.Backward(j.segments) {
-		total += seg.size
-		last := i == len(j.segments)-1
-		if !last && (total > size || now.Sub(newest[seg.name]) > age) {
-			drop = i
-			break
-		}
-	}
-	for _, seg := range j.segments[:drop+1] {
-		if err := os.Remove(filepath.Join(j.dir, seg.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("trimming the journal: %w", err)
-		}
-	}
-	if drop >= 0 {
-		return j.refreshLocked()
+	if j.newer > 0 {
+		return j.newerError()
 	}
 	return nil
 }
 
-// purge removes all segments. The caller holds the lock.
-func (j *journal) purge() error {
+// damage says what of the journal cannot be read, once; "" for nothing.
+func (j *journal) damage() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if err := os.RemoveAll(j.dir); err != nil {
-		return fmt.Errorf("purging the journal: %w", err)
+	n := j.damaged
+	j.damaged = 0
+	if n == 0 {
+		return ""
 	}
-	j.segments, j.records, j.open = nil, nil, nil
-	clear(j.byID)
-	return nil
-}
-
-// size gives the bytes of all segments.
-func (j *journal) size() int64 {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	var n int64
-	for _, seg := range j.segments {
-		n += seg.size
-	}
-	return n
+	return fmt.Sprintf("%d bytes of the history in %s are damaged; the changes in them cannot be undone. All others can.", n, j.dir)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -30,78 +31,108 @@ type holder struct {
 	Since time.Time `json:"since"`
 }
 
-const holderFile = "holder.json"
+const (
+	holderFile = "holder.json"
+	// holderAfter is how long a process has the lock before it says so: most let
+	// go long before anybody could want to know.
+	holderAfter = 200 * time.Millisecond
+)
 
-// lock takes the lock that all processes of mem share for this directory. It
-// waits at most LockWait. The caller must call the function it gets.
-func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
+// lock takes the lock that all processes of mem share for this directory, and
+// makes the directory where it does not exist. It waits at most LockWait. The
+// caller must call the function it gets.
+func (s *Store) lock(ctx context.Context) (root *os.Root, unlock func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
 	start := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, s.opt.LockWait)
+	wait, cancel := context.WithTimeout(ctx, s.opt.LockWait)
 	defer cancel()
 	select {
 	case s.turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, s.lockFailed(ctx, start)
+	case <-wait.Done():
+		return nil, nil, s.lockFailed(ctx, start)
 	}
 	release := func() { <-s.turn }
 	for {
-		unlock, ok, err := s.tryLock()
+		root, unlock, ok, err := s.tryLock(true)
 		if err != nil {
 			release()
-			return nil, err
+			return nil, nil, err
 		}
 		if ok {
-			return func() { unlock(); release() }, nil
+			return root, func() { unlock(); release() }, nil
 		}
 		// Waiting processes ask at random intervals, so that none is always late.
 		select {
-		case <-ctx.Done():
+		case <-wait.Done():
 			release()
-			return nil, s.lockFailed(ctx, start)
+			return nil, nil, s.lockFailed(ctx, start)
 		case <-time.After(time.Duration(500+rand.IntN(2500)) * time.Microsecond):
 		}
 	}
 }
 
-// tryLock takes the lock if nobody has it.
-func (s *Store) tryLock() (unlock func(), ok bool, err error) {
-	if _, err := s.openRoot(true); err != nil {
-		return nil, false, err
+// tryLock takes the lock if nobody has it, and gives the directory that is
+// locked; create makes it where it does not exist.
+func (s *Store) tryLock(create bool) (root *os.Root, unlock func(), ok bool, err error) {
+	if err := s.makeState(); err != nil {
+		return nil, nil, false, err
 	}
-	if err := os.MkdirAll(s.state, 0o700); err != nil {
-		return nil, false, fmt.Errorf("creating the state directory: %w. Check XDG_STATE_HOME and its permissions", err)
+	if root, err = s.openRoot(create); err != nil {
+		return nil, nil, false, err
+	}
+	if err := s.instant.at("lock", s.dir); err != nil {
+		return nil, nil, false, err
 	}
 	l := newFlock(s.dir, s.state)
 	ok, err = l.TryLock()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, false, nil // removed since it was opened
+	}
 	if err != nil {
-		return nil, false, fmt.Errorf("locking %s: %w", s.dir, err)
+		return nil, nil, false, fmt.Errorf("locking %s: %w", s.dir, err)
 	}
 	if !ok {
-		return nil, false, nil
+		return nil, nil, false, nil
 	}
-	// The directory may have been replaced between opening and locking.
-	if _, err := s.openRoot(true); err != nil {
-		return nil, false, errors.Join(err, l.Unlock())
-	}
-	s.sayHolder()
-	return func() {
+	release := func() {
 		// Closing the descriptor releases the lock even where unlocking fails.
 		if err := l.Unlock(); err != nil {
 			_ = l.Close()
 		}
-	}, true, nil
+	}
+	// The directory may have been replaced between opening and locking.
+	if same, err := locks(l, root); err != nil || !same {
+		release()
+		return nil, nil, false, err
+	}
+	say := time.AfterFunc(holderAfter, s.sayHolder)
+	return root, func() { say.Stop(); release() }, true, nil
+}
+
+// makeState makes the state directory.
+func (s *Store) makeState() error {
+	err := s.instant.at("mkdir", s.state)
+	if err == nil {
+		err = makeDirs(s.state)
+	}
+	if err != nil {
+		return fmt.Errorf("creating the state directory %s: %w", s.state, err)
+	}
+	return nil
 }
 
 // sayHolder leaves word of who has the lock; it is advice for error messages
 // only, so failing to write it is no failure.
 func (s *Store) sayHolder() {
-	if b, err := json.Marshal(holder{os.Getpid(), s.opt.Actor, s.opt.Now()}); err == nil {
+	if b, err := json.Marshal(holder{os.Getpid(), s.opt.Actor, time.Now()}); err == nil {
 		_ = os.WriteFile(filepath.Join(s.state, holderFile), b, 0o600)
 	}
 }
 
 func (s *Store) lockFailed(ctx context.Context, start time.Time) error {
-	if err := ctx.Err(); errors.Is(err, context.Canceled) {
+	if err := ctx.Err(); err != nil { // the caller's own, not the end of our patience
 		return err
 	}
 	return &LockedError{Directory: s.dir, Holder: s.holderName(), Waited: time.Since(start)}

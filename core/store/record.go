@@ -1,10 +1,10 @@
 package store
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,6 +55,7 @@ type FileRecord struct {
 	Edits  [][3]int `json:"edits,omitempty"`  // start, end, bytes of the new text
 	Offset int64    `json:"offset,omitempty"` // where an append starts
 	Temp   string   `json:"temp,omitempty"`   // name of the temporary file beside it
+	From   string   `json:"from,omitempty"`   // the path it had before, where it was renamed
 	Linked []string `json:"linked,omitempty"` // topics whose entries this change wrote
 }
 
@@ -65,6 +66,14 @@ type step struct {
 	exists        bool // before
 	stays         bool // after
 	edits         []text.Edit
+
+	// While it is made:
+	prepared  bool   // the temporary file holds the new text
+	held      bool   // the temporary file holds what was displaced …
+	displaced string // … and that was this
+	without   string // what the file would hold without this change
+	merged    bool   // with what another program wrote at the same moment
+	stuck     bool   // the temporary file holds what could not be given back
 }
 
 func newStep(path string, before string, exists bool, after string, stays bool) step {
@@ -87,7 +96,7 @@ func newStep(path string, before string, exists bool, after string, stays bool) 
 		st.After = text.Hash(after)
 	}
 	if path == memfile.IndexName {
-		st.Linked = linkedBy(after, st.edits)
+		st.Linked = linkedBy(before, after, st.edits)
 	}
 	for _, e := range st.edits {
 		st.Edits = append(st.Edits, [3]int{e.Start, e.End, len(e.New)})
@@ -95,55 +104,90 @@ func newStep(path string, before string, exists bool, after string, stays bool) 
 	return st
 }
 
-// linkedBy gives the targets of the entries on the lines that edits touch: those
-// that the change wrote.
-func linkedBy(after string, edits []text.Edit) []string {
+// linkedBy gives the targets of the entries that edits wrote: those on the lines
+// they touch that were not there before.
+func linkedBy(before, after string, edits []text.Edit) []string {
 	if len(edits) == 0 {
 		return nil
 	}
-	start := strings.LastIndexByte(after[:edits[0].Start], '\n') + 1
-	end := edits[0].Start + len(edits[0].New)
-	if i := strings.IndexByte(after[end:], '\n'); i >= 0 {
-		end += i
-	} else {
-		end = len(after)
+	e := edits[0] // newStep makes one edit
+	old := map[string]bool{}
+	for _, x := range entriesIn(before, e.Start, e.End) {
+		old[x] = true
 	}
 	var out []string
-	for _, e := range memfile.ParseIndex(after[start:end]).Entries {
-		out = append(out, e.Target)
+	for target, x := range entriesIn(after, e.Start, e.Start+len(e.New)) {
+		if !old[x] {
+			out = append(out, target)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// entriesIn gives the entries on the lines of s that a span touches, by target.
+func entriesIn(s string, start, end int) map[string]string {
+	start = strings.LastIndexByte(s[:start], '\n') + 1
+	if i := strings.IndexByte(s[end:], '\n'); i >= 0 {
+		end += i
+	} else {
+		end = len(s)
+	}
+	out := map[string]string{}
+	x := memfile.ParseIndex(s[start:end])
+	for _, e := range x.Entries {
+		out[e.Target] = strings.TrimRight(x.Text().Slice(e.Span), "\r\n")
 	}
 	return out
 }
 
-// encode gives the bytes of a record: a header line, the payload, a newline.
-func encode(r Record, steps []step) ([]byte, error) {
-	var payload bytes.Buffer
-	for _, st := range steps {
-		payload.WriteString(st.before)
-		for _, e := range st.edits {
-			payload.WriteString(e.New)
-		}
-	}
-	r.Files = r.Files[:0:0]
+// valid reports whether a header can be one of ours.
+func (r *Record) valid() bool {
+	return r.Version == formatVersion && len(r.ID) == idLength && r.Payload >= 0
+}
+
+func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+
+// encode completes a record and gives its bytes: a header line, the payload, a
+// newline; header is the length of the line.
+func encode(r Record, steps []step) (_ Record, b []byte, header int, err error) {
+	n := 0
+	r.Files = make([]FileRecord, 0, len(steps))
 	for _, st := range steps {
 		r.Files = append(r.Files, st.FileRecord)
+		n += len(st.before)
+		for _, e := range st.edits {
+			n += len(e.New)
+		}
 	}
-	r.Version = formatVersion
-	r.Payload = payload.Len()
-	r.Sum = crc32.Checksum(payload.Bytes(), crc32.MakeTable(crc32.Castagnoli))
+	payload := make([]byte, 0, n)
+	for _, st := range steps {
+		payload = append(payload, st.before...)
+		for _, e := range st.edits {
+			payload = append(payload, e.New...)
+		}
+	}
+	r.Version, r.Payload, r.Sum = formatVersion, n, checksum(payload)
 	head, err := json.Marshal(r)
 	if err != nil {
-		return nil, fmt.Errorf("encoding the journal record: %w", err)
+		return r, nil, 0, fmt.Errorf("encoding the journal record: %w", err)
 	}
-	out := make([]byte, 0, len(head)+payload.Len()+2)
-	out = append(append(out, head...), '\n')
-	return append(append(out, payload.Bytes()...), '\n'), nil
+	b = make([]byte, 0, len(head)+n+2)
+	b = append(append(b, head...), '\n')
+	return r, append(append(b, payload...), '\n'), len(head) + 1, nil
+}
+
+// damagedError says that a record cannot be read.
+type damagedError struct{ id, why string }
+
+func (e *damagedError) Error() string {
+	return fmt.Sprintf("the journal record %s is damaged: %s", e.id, e.why)
 }
 
 // decodeSteps gives the texts of a record from its payload.
 func decodeSteps(r Record, payload []byte) ([]step, error) {
-	if crc32.Checksum(payload, crc32.MakeTable(crc32.Castagnoli)) != r.Sum {
-		return nil, fmt.Errorf("the journal record %s is damaged: its checksum does not fit", r.ID)
+	if checksum(payload) != r.Sum {
+		return nil, &damagedError{r.ID, "its checksum does not fit"}
 	}
 	take := func(n int) (string, bool) {
 		if n < 0 || n > len(payload) {
@@ -153,23 +197,24 @@ func decodeSteps(r Record, payload []byte) ([]step, error) {
 		payload = payload[n:]
 		return s, true
 	}
+	short := &damagedError{r.ID, "a text is cut short"}
 	var steps []step
 	for _, f := range r.Files {
 		st := step{FileRecord: f, exists: f.Before != "", stays: f.After != ""}
 		ok := true
 		if st.before, ok = take(f.Size); !ok {
-			return nil, fmt.Errorf("the journal record %s is damaged: a text is cut short", r.ID)
+			return nil, short
 		}
 		for _, e := range f.Edits {
 			new, ok := take(e[2])
 			if !ok {
-				return nil, fmt.Errorf("the journal record %s is damaged: a text is cut short", r.ID)
+				return nil, short
 			}
 			st.edits = append(st.edits, text.Edit{Span: text.Span{Start: e[0], End: e[1]}, New: new})
 		}
 		if st.stays {
 			if st.after, ok = text.Apply(st.before, st.edits); !ok {
-				return nil, fmt.Errorf("the journal record %s is damaged: its edits do not fit", r.ID)
+				return nil, &damagedError{r.ID, "its edits do not fit"}
 			}
 		}
 		steps = append(steps, st)

@@ -1,22 +1,43 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
-	"strconv"
+	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 
 	"mem/core/change"
+	"mem/core/guard"
 	"mem/core/memdir"
 	"mem/core/text"
 )
 
-// run journals the planned steps and makes them. When one fails, those before
-// it are taken back.
+// application is one change on its way to disk.
+type application struct {
+	store   *Store
+	folders *folders
+	files   map[string]*looked // what was found under each path
+	res     *Result
+	record  Record
+	steps   []step
+	planned []string // what each step was meant to leave, before any race
+	raced   bool     // another program wrote at the same moment
+}
+
+func (s *Store) apply(root *os.Root, findings []guard.Finding, notes []string) *application {
+	return &application{store: s, folders: newFolders(root, s.instant), files: map[string]*looked{},
+		res: &Result{Findings: findings, Notes: notes}}
+}
+
+// run journals the planned steps and makes them: first everything that takes
+// room on the disk, then, one after the other, what others see. When one fails,
+// those before it are taken back, which takes no room.
 func (a *application) run(c change.Change, how How) error {
 	s := a.store
 	order(a.steps)
@@ -32,304 +53,296 @@ func (a *application) run(c change.Change, how How) error {
 	if how.Origin != "" {
 		a.record.Origin = how.Origin
 	}
-	if err := s.journal.append(&a.record, a.steps, true); err != nil {
-		return explain(err)
+	if err := s.journal.append(a.record, a.steps); err != nil {
+		return err
+	}
+	if err := a.prepare(); err != nil {
+		return a.fail(0, err)
 	}
 	for i := range a.steps {
 		if err := a.make(&a.steps[i]); err != nil {
 			return a.fail(i, err)
 		}
 	}
-	if err := a.folders.sync(); err != nil {
+	if err := a.stillThere(); err != nil {
 		return a.fail(len(a.steps), err)
 	}
+	if err := a.folders.sync(a.steps); err != nil {
+		return a.fail(len(a.steps), err)
+	}
+	dropped := a.drop()
 	a.res.ID = id
 	a.report()
 	if a.raced {
 		a.res.Losses = append(a.res.Losses, s.lostInRace(a)...)
 	}
-	defer s.noteSeen(a.root)
 	// The change is done and durable. Without the mark the next process looks
-	// again and finds it so.
-	if err := s.journal.mark(mark{Done: id}); err != nil {
+	// again, finds it so, and removes what could not be removed.
+	if dropped {
+		a.note(s.journal.mark(mark{Done: id}))
+	}
+	a.note(s.journal.trim(s.opt.Now(), s.opt.JournalAge, s.opt.JournalSize))
+	return nil
+}
+
+func (a *application) note(err error) {
+	if err != nil {
 		a.res.Notes = append(a.res.Notes, err.Error())
 	}
-	if err := s.journal.trim(s.opt.Now(), s.opt.JournalAge, s.opt.JournalSize); err != nil {
-		a.res.Notes = append(a.res.Notes, err.Error())
+}
+
+// prepare writes the new texts to temporary files and makes them and the
+// journal durable, all at once.
+func (a *application) prepare() error {
+	syncs := []func() error{a.store.journal.sync}
+	for i := range a.steps {
+		st := &a.steps[i]
+		d, err := a.folders.of(st.Path, st.stays)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // a deletion in a folder that is gone
+		}
+		if err != nil {
+			return fmt.Errorf("opening the folder of %s: %w", st.Path, err)
+		}
+		if st.Kind != string(change.Create) && st.Kind != string(change.Edit) {
+			continue
+		}
+		if err := d.writeTemp(st.Temp, st.after, a.like(st.Path)); err != nil {
+			return fmt.Errorf("writing %s: %w", st.Path, err)
+		}
+		st.prepared = true
+		syncs = append(syncs, func() error { return d.sync(st.Temp) })
+	}
+	if a.store.instant != nil {
+		return inTurn(syncs) // so that each instant of a test is the same each time
+	}
+	return together(syncs)
+}
+
+func inTurn(fns []func() error) error {
+	for _, f := range fns {
+		if err := f(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func tempName(id string, i int) string { return tempPrefix + id + "-" + strconv.Itoa(i) + tempSuffix }
+// together runs functions at once and waits for all. File systems make what
+// arrives together durable together, in little more than the time of one.
+func together(fns []func() error) error {
+	errs := make([]error, len(fns))
+	var wg sync.WaitGroup
+	for i, f := range fns[1:] {
+		wg.Go(func() { errs[i+1] = f() })
+	}
+	errs[0] = fns[0]()
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// stillThere makes sure that what was written is where people look: the
+// directory, or a folder in it, may have been replaced meanwhile.
+func (a *application) stillThere() error {
+	for dir, d := range a.folders.open {
+		p := filepath.Join(a.store.dir, filepath.FromSlash(dir))
+		have, errHave := d.file.Stat()
+		now, errNow := os.Stat(p)
+		if errHave != nil || errNow != nil || !os.SameFile(have, now) {
+			return fmt.Errorf("%s was removed or replaced while it was written to; try again", p)
+		}
+	}
+	return nil
+}
 
 // report brings the result up to what was written, merges included.
 func (a *application) report() {
 	for _, st := range a.steps {
 		for i := range a.res.Files {
-			if r := &a.res.Files[i]; r.Path == st.Path && r.Action != "unchanged" {
-				r.Merged = r.Merged || (st.After != r.Hash && st.Kind != string(change.Append))
-				r.After = st.after
-				r.Hash = st.After
+			r := &a.res.Files[i]
+			if r.Path != st.Path || r.Action == "unchanged" || r.Action == "appended" {
+				continue
 			}
+			r.Merged = r.Merged || st.After != r.Hash
+			r.After, r.Hash = st.after, st.After
 		}
 	}
 }
 
-// make does one step.
-func (a *application) make(st *step) error {
-	d, err := a.folders.of(st.Path, st.stays)
+// drop removes what the steps displaced. It reports whether all of it is gone.
+func (a *application) drop() bool {
+	all := true
+	for i := range a.steps {
+		st := &a.steps[i]
+		if !st.held {
+			continue
+		}
+		if err := a.dropHeld(st); err != nil {
+			a.note(fmt.Errorf("the old text of %s stays beside it until the next use of mem: %w", st.Path, err))
+			all = false
+		}
+	}
+	return all
+}
+
+// dropHeld removes what a step displaced, unless the program that had it open
+// wrote to it once more: then its text is kept in the journal first.
+func (a *application) dropHeld(st *step) error {
+	d, err := a.folders.of(st.Path, false)
 	if err != nil {
-		return fmt.Errorf("opening the folder of %s: %w", st.Path, err)
-	}
-	name := path.Base(st.Path)
-	switch st.Kind {
-	case string(change.Append):
-		if err := d.appendTo(name, st.after); err != nil {
-			return fmt.Errorf("appending to %s: %w", st.Path, err)
-		}
-		return nil
-	case string(change.Create):
-		return a.create(d, name, st)
-	case string(change.Delete):
-		return a.delete(d, name, st)
-	}
-	return a.replace(d, name, st)
-}
-
-func (a *application) create(d *folder, name string, st *step) error {
-	if err := d.writeTemp(st.Temp, st.after, a.infos[st.Path], true); err != nil {
-		return fmt.Errorf("writing %s: %w", st.Path, err)
-	}
-	err := d.putNew(st.Temp, name)
-	if err == nil {
-		return nil
-	}
-	if errors.Is(err, fs.ErrExist) {
-		theirs, _, exists, readErr := d.read(name)
-		if readErr == nil && exists && theirs != st.after {
-			err = conflictWith(st.Path, theirs, []change.Conflict{{Path: st.Path, Part: "the whole file, which somebody else just created", Ours: st.after, Theirs: theirs}})
-		} else if readErr == nil && exists {
-			err = nil // the same text: all the better
-		}
-	}
-	if err != nil {
-		err = fmt.Errorf("creating %s: %w", st.Path, err)
-	}
-	return errors.Join(err, d.remove(st.Temp))
-}
-
-// maxRaces bounds how often a step is tried again because another program
-// writes the same file at the same moments.
-const maxRaces = 64
-
-// replace puts the new content in the place of the old. A program that takes
-// no lock may have written meanwhile: what the exchange displaced is compared
-// and, where it is not what was planned for, merged and written again.
-func (a *application) replace(d *folder, name string, st *step) error {
-	content, expected := st.after, st.before
-	for try := range maxRaces {
-		if try > 0 {
-			// The other program may have written again since: start from that.
-			now, _, exists, err := d.read(name)
-			if err != nil {
-				return fmt.Errorf("replacing %s: %w", st.Path, err)
-			}
-			if exists && now != expected {
-				merged, conflicts := change.Merge(st.Path, st.before, st.after, now)
-				if len(conflicts) > 0 {
-					return conflictWith(st.Path, now, conflicts)
-				}
-				content, expected = merged, now
-			}
-		}
-		// Only the first try is made durable before it is seen: later ones hurry,
-		// since the other program is writing, and are synced once they stand.
-		if err := d.writeTemp(st.Temp, content, a.infos[st.Path], try == 0); err != nil {
-			return fmt.Errorf("writing %s: %w", st.Path, err)
-		}
-		displaced, held, err := d.swapIn(st.Temp, name)
-		if errors.Is(err, fs.ErrNotExist) {
-			// Somebody deleted it just now; what we write stands.
-			err = d.putNew(st.Temp, name)
-			displaced, held = expected, false
-		}
-		if err != nil {
-			return errors.Join(fmt.Errorf("replacing %s: %w", st.Path, err), d.remove(st.Temp))
-		}
-		if displaced == expected {
-			return a.stand(d, name, st, content, expected, held)
-		}
-		a.raced = true
-		if held {
-			if displaced, err = d.settled(st.Temp, displaced); err != nil {
-				return fmt.Errorf("reading what the write to %s displaced: %w", st.Path, err)
-			}
-		}
-		// What is merged is always our change and the newest outside text: an
-		// older one may be a file seen half written.
-		merged, conflicts := change.Merge(st.Path, st.before, st.after, displaced)
-		if len(conflicts) > 0 {
-			return a.giveBack(d, name, content, st, displaced, conflicts)
-		}
-		if err := a.store.keepDisplaced(a.record.ID, st.Path, displaced); err != nil {
-			_, _, back := d.swapIn(st.Temp, name)
-			return errors.Join(err, back, d.remove(st.Temp))
-		}
-		content, expected = merged, content
-	}
-	return fmt.Errorf("replacing %s: another program writes it again and again. Try later", st.Path)
-}
-
-// stand ends a replacement: what was displaced is dropped, and what was merged
-// and written in a hurry is journaled and made durable.
-func (a *application) stand(d *folder, name string, st *step, content, displaced string, held bool) error {
-	if held {
-		if err := a.dropHeld(d, st.Temp, displaced); err != nil {
-			return err
-		}
-	}
-	if content == st.after {
-		return nil
-	}
-	amended := newStep(st.Path, st.after, true, content, true)
-	amended.Temp = st.Temp
-	st.after, st.After = content, amended.After
-	return errors.Join(a.amend(amended), d.syncFile(name), a.store.journal.sync())
-}
-
-// dropHeld removes what an exchange displaced, unless the program that had it
-// open wrote to it once more: then its text is kept in the journal.
-func (a *application) dropHeld(d *folder, temp, expected string) error {
-	now, _, exists, err := d.read(temp)
-	if err == nil && exists && now != expected {
-		if err := a.keepDisplaced(now); err != nil {
-			return err
-		}
-	}
-	return d.remove(temp)
-}
-
-// amend journals what a change became together with an outside write.
-func (a *application) amend(st step) error {
-	r := a.record
-	r.Amends, r.Op, r.Title = a.record.ID, "merge", "merge with a write of another program"
-	var err error
-	if r.ID, err = a.store.nextID(); err != nil {
 		return err
 	}
-	return a.store.journal.append(&r, []step{st}, false)
+	now, _, exists, err := d.read(st.Temp)
+	if err != nil {
+		return err
+	}
+	if exists && now != st.displaced {
+		if err := a.keepDisplaced(st.Path, now); err != nil {
+			return err
+		}
+	}
+	if err := d.remove(st.Temp); err != nil {
+		return err
+	}
+	st.held = false
+	return nil
 }
 
-func conflictWith(p, now string, conflicts []change.Conflict) error {
-	return &ConflictError{Conflicts: conflicts, Current: map[string]Current{p: {Text: now, Hash: text.Hash(now), Exists: true}}}
+// fail takes back the steps before the one that failed and says why.
+func (a *application) fail(failed int, cause error) error {
+	var errs []error
+	clean := true // nothing is left that the next process has to look at
+	for i := len(a.steps) - 1; i >= 0; i-- {
+		st := &a.steps[i]
+		var err error
+		switch {
+		case st.stuck:
+			clean = false
+			continue
+		case i < failed:
+			err = a.takeBack(st)
+		default:
+			err = a.unprepare(st)
+		}
+		var conflict *ConflictError
+		switch {
+		case err == nil:
+		case errors.As(err, &conflict):
+			a.steps[i].held = false
+			errs = append(errs, fmt.Errorf("%s was changed by another program before it could be taken back, and stays so", st.Path))
+		default:
+			clean = false
+			errs = append(errs, fmt.Errorf("taking back the change of %s: %w", st.Path, err))
+		}
+	}
+	if failed > 0 {
+		if err := a.folders.sync(a.steps); err != nil {
+			clean = false
+			errs = append(errs, err)
+		}
+	}
+	if clean {
+		if err := a.store.journal.withdraw(a.record.ID); err != nil {
+			clean = false
+			errs = append(errs, err)
+		}
+	}
+	if !clean {
+		errs = append(errs, errors.New("the next use of mem completes the change or what is left of it"))
+	}
+	if len(errs) == 0 {
+		return cause
+	}
+	return &unfinishedError{errors.Join(append([]error{cause}, errs...)...)}
+}
+
+// unfinishedError is a failure after which not every file is as it was.
+type unfinishedError struct{ error }
+
+func (e *unfinishedError) Unwrap() error { return e.error }
+
+// unprepare removes the temporary file of a step that was not made.
+func (a *application) unprepare(st *step) error {
+	if !st.prepared {
+		return nil
+	}
+	d, err := a.folders.of(st.Path, false)
+	if err != nil {
+		return err
+	}
+	return d.remove(st.Temp)
+}
+
+// explain adds the place and the way out to the errors that people meet.
+func (s *Store) explain(err error) error {
+	var conflict *ConflictError
+	var file *memdir.FileError
+	var locked *LockedError
+	var unfinished *unfinishedError
+	switch {
+	case errors.As(err, &unfinished):
+		return fmt.Errorf("%s: %w", s.dir, err)
+	case errors.As(err, &conflict):
+		return conflict
+	case errors.As(err, &file), errors.As(err, &locked), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	way := "Try again; if it stays so, check the disk"
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		way = "Free some space and try again"
+	case errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "read-only file system"):
+		way = "Make it writable for this user, or choose another directory with --memory-dir (XDG_STATE_HOME for the state)"
+	}
+	return fmt.Errorf("%s: %w. Nothing was changed. %s", s.dir, err, way)
 }
 
 // nextID gives an id later than those of all changes.
 func (s *Store) nextID() (string, error) {
-	return newID(s.opt.Now(), idOf(s.journal.last()), s.opt.Rand)
+	return newID(s.opt.Now(), s.journal.lastID(), s.opt.Rand)
+}
+
+func (a *application) keepDisplaced(p, content string) error {
+	if err := a.store.keepDisplaced(a.record.ID, p, content); err != nil {
+		return fmt.Errorf("keeping what another program wrote to %s: %w", p, err)
+	}
+	a.res.Notes = append(a.res.Notes, fmt.Sprintf("Another program wrote to %s at the same moment; its text is kept in the history.", p))
+	return nil
 }
 
 // keepDisplaced journals a text that another program wrote and that no file
 // has any more, so that it can be looked up.
-func (a *application) keepDisplaced(content string) error {
-	return a.store.keepDisplaced(a.record.ID, a.steps[0].Path, content)
-}
-
 func (s *Store) keepDisplaced(amends, p, content string) error {
 	id, err := s.nextID()
 	if err != nil {
 		return err
 	}
 	r := Record{ID: id, Time: s.opt.Now(), Op: OpDisplaced, Title: "text of another program that a write displaced", Actor: s.opt.Actor, Amends: amends}
-	if err := s.journal.append(&r, []step{newStep(p, content, true, "", false)}, false); err != nil {
+	if err := s.journal.append(r, []step{newStep(p, content, true, "", false)}); err != nil {
+		return err
+	}
+	if err := s.journal.sync(); err != nil {
 		return err
 	}
 	return s.journal.mark(mark{Done: id})
 }
 
-// giveBack undoes an exchange that turned out to be in conflict: what stood
-// there goes back, and what somebody wrote in between stays too.
-func (a *application) giveBack(d *folder, name, ours string, st *step, displaced string, conflicts []change.Conflict) error {
-	put, want := displaced, ours
-	for range maxRaces {
-		if err := d.writeTemp(st.Temp, put, a.infos[st.Path], true); err != nil {
-			return fmt.Errorf("giving %s back: %w", st.Path, err)
-		}
-		got, _, err := d.swapIn(st.Temp, name)
-		if err != nil {
-			return fmt.Errorf("giving %s back: %w", st.Path, err)
-		}
-		if got == want {
-			break
-		}
-		if err := a.store.keepDisplaced(a.record.ID, st.Path, put); err != nil {
-			return err
-		}
-		put, want = got, put // written once more: that is the newest
-	}
-	return errors.Join(conflictWith(st.Path, put, conflicts), d.remove(st.Temp))
-}
-
-// delete moves the file aside, looks at what it got, and removes it.
-func (a *application) delete(d *folder, name string, st *step) error {
-	if err := d.remove(st.Temp); err != nil {
-		return fmt.Errorf("deleting %s: %w", st.Path, err)
-	}
-	err := d.root.Rename(d.at(name), d.at(st.Temp))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // somebody else did
-	}
-	if err != nil {
-		return fmt.Errorf("deleting %s: %w", st.Path, err)
-	}
-	got, _, _, err := d.read(st.Temp)
-	if err != nil {
-		return fmt.Errorf("deleting %s: %w", st.Path, err)
-	}
-	if got == st.before {
-		return d.remove(st.Temp)
-	}
-	conflict := conflictWith(st.Path, got, []change.Conflict{{Path: st.Path, Part: "the whole file, which somebody just changed", Base: st.before, Theirs: got}})
-	if err := d.putNew(st.Temp, name); err != nil {
-		// The name is taken again: the newer text stays, the older is kept.
-		return errors.Join(conflict, a.store.keepDisplaced(a.record.ID, st.Path, got), d.remove(st.Temp))
-	}
-	return conflict
-}
-
-// fail takes back the steps before the one that failed and says why.
-func (a *application) fail(failed int, cause error) error {
-	var errs []error
-	for i := failed - 1; i >= 0; i-- {
-		st := a.steps[i]
-		if st.Kind == string(change.Append) {
-			continue // logs only grow
-		}
-		back := newStep(st.Path, st.after, st.stays, st.before, st.exists)
-		back.Temp = st.Temp
-		if err := a.make(&back); err != nil {
-			errs = append(errs, fmt.Errorf("taking back %s: %w", st.Path, err))
-		}
-	}
-	errs = append(errs, a.folders.sync(), a.store.journal.mark(mark{Aborted: a.record.ID}))
-	return errors.Join(append([]error{explain(cause)}, errs...)...)
-}
-
-// explain adds the way out to the errors that people meet.
-func explain(err error) error {
-	var conflict *ConflictError
-	var file *memdir.FileError
-	switch {
-	case errors.As(err, &conflict):
-		return conflict
-	case errors.As(err, &file):
+// amend journals what a change became together with an outside write.
+func (a *application) amend(st step) error {
+	r := a.record
+	r.Amends, r.Op, r.Title, r.Undoes = a.record.ID, "merge", "merge with a write of another program", ""
+	var err error
+	if r.ID, err = a.store.nextID(); err != nil {
 		return err
-	case errors.Is(err, syscall.ENOSPC):
-		return fmt.Errorf("%w. Nothing was changed. Free some space and try again", err)
-	case errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "read-only file system"):
-		return fmt.Errorf("%w. Nothing was changed. Make the memory directory writable for this user", err)
 	}
-	return err
+	if err := a.store.journal.append(r, []step{st}); err != nil {
+		return err
+	}
+	return a.store.journal.sync()
+}
+
+func conflictWith(p, now string, conflicts []change.Conflict) error {
+	return &ConflictError{Conflicts: conflicts, Current: map[string]Current{p: {Text: now, Hash: text.Hash(now), Exists: true}}}
 }
 
 func hashOf(content string, exists bool) string {
@@ -339,11 +352,19 @@ func hashOf(content string, exists bool) string {
 	return text.Hash(content)
 }
 
-// statOf gives size and modification time of a file, size -1 when there is none.
-func statOf(root *os.Root, p string) (size int64, mtime int64) {
-	info, err := root.Lstat(p)
-	if err != nil {
-		return -1, 0
+// like gives the info of the file that a temporary file will replace.
+func (a *application) like(p string) os.FileInfo {
+	if l := a.files[p]; l != nil {
+		return l.info
 	}
-	return info.Size(), info.ModTime().UnixNano()
+	return nil
+}
+
+// folderOf opens the folder in which a step is made, and gives the name there.
+func (a *application) folderOf(st *step) (*folder, string, error) {
+	d, err := a.folders.of(st.Path, st.stays)
+	if err != nil {
+		return nil, "", fmt.Errorf("opening the folder of %s: %w", st.Path, err)
+	}
+	return d, path.Base(st.Path), nil
 }

@@ -19,6 +19,7 @@ import (
 
 	"mem/core/guard"
 	"mem/core/memdir"
+	"mem/core/memfile"
 	"mem/core/text"
 )
 
@@ -59,6 +60,8 @@ type Options struct {
 	JournalSize int64
 	Bases       int
 	BaseSize    int64
+
+	instant instant
 }
 
 // Store is one memory directory opened for reading and writing. It is safe for
@@ -69,14 +72,15 @@ type Store struct {
 	state string // state directory of this memory directory
 	cache *memdir.Cache
 
-	turn chan struct{} // one writer at a time within the process
+	turn    chan struct{} // one writer at a time within the process
+	instant instant
 
 	mu      sync.Mutex
 	root    *os.Root
 	journal *journal
 	seen    seen
 	bases   *bases
-	losses  []Loss // found while writing, not yet reported
+	losses  []Loss // found by a write that failed, not yet reported
 }
 
 // New makes a Store. It touches nothing: directory, state and lock are opened
@@ -100,9 +104,9 @@ func New(opt Options) (*Store, error) {
 		opt.Rand = rand.Reader
 	}
 	dir := realPath(opt.Directory)
-	s := &Store{opt: opt, dir: dir, cache: memdir.NewCache(), turn: make(chan struct{}, 1)}
+	s := &Store{opt: opt, dir: dir, cache: memdir.NewCache(), turn: make(chan struct{}, 1), instant: opt.instant}
 	s.state = filepath.Join(opt.StateDir, Key(dir))
-	s.journal = newJournal(filepath.Join(s.state, "journal"))
+	s.journal = newJournal(filepath.Join(s.state, "journal"), opt.instant)
 	s.bases = newBases(filepath.Join(s.state, "bases"), opt.Bases, opt.BaseSize)
 	return s, nil
 }
@@ -161,8 +165,8 @@ func (s *Store) openRoot(create bool) (*os.Root, error) {
 		s.root = nil
 	}
 	if create {
-		if err := os.MkdirAll(s.dir, 0o700); err != nil {
-			return nil, fmt.Errorf("creating the memory directory: %w. Create it yourself, or choose another with --memory-dir", err)
+		if err := makeDirs(s.dir); err != nil {
+			return nil, fmt.Errorf("creating the memory directory: %w", err)
 		}
 	}
 	info, err := os.Stat(s.dir)
@@ -174,7 +178,7 @@ func (s *Store) openRoot(create bool) (*os.Root, error) {
 	}
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
-		return nil, fmt.Errorf("opening the memory directory: %w. Check its permissions, or choose another with --memory-dir", err)
+		return nil, fmt.Errorf("opening the memory directory: %w", err)
 	}
 	s.root = root
 	return root, nil
@@ -233,6 +237,10 @@ func (s *Store) Base(hash string) (string, bool) {
 	}
 	return s.journal.findText(hash)
 }
+
+// ParseIndex parses the text of an index, or gives the parse of the last one
+// where that had the same text. Views of this store share it.
+func (s *Store) ParseIndex(content string) *memfile.Index { return s.cache.ParseIndex(content) }
 
 // emptyFS is a memory directory that does not exist yet.
 type emptyFS struct{}

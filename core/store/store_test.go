@@ -320,7 +320,7 @@ func TestLockNamesItsHolder(t *testing.T) {
 	s := open(t)
 	write(t, s, memory("one", "1"))
 	other := reopen(t, s.Directory(), filepath.Dir(s.StateDirectory()), func(o *Options) { o.LockWait = 50 * time.Millisecond })
-	unlock, err := s.lock(t.Context())
+	_, unlock, err := s.lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func renameNew(dir *os.File, a, b string) error { return rename2(dir, a, b, unix
 func rename2(dir *os.File, a, b string, flags uint) error {
 	fd := int(dir.Fd())
 	err := unix.Renameat2(fd, a, fd, b, flags)
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.ENOTSUP) {
 		return errors.ErrUnsupported // an old kernel, or a file system without it
 	}
 	if err != nil {

@@ -34,3 +34,11 @@ func keepOwner(f *os.File, like os.FileInfo) {
 		_ = f.Chown(int(st.Uid), int(st.Gid)) // refused to whoever may not: then the file is theirs
 	}
 }
+
+// links gives how many names a file has.
+func links(info os.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 1
+}

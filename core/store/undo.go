@@ -9,6 +9,8 @@ import (
 
 	"mem/core/change"
 	"mem/core/memdir"
+	"mem/core/memfile"
+	"mem/core/text"
 )
 
 // NoChangeError says that no change has an id.
@@ -23,13 +25,13 @@ func (e *NoChangeError) Error() string {
 // Undoing an undo makes the change again.
 func (s *Store) Undo(ctx context.Context, id string, how How) (*Result, error) {
 	if err := s.journal.refresh(); err != nil {
-		return nil, err
+		return nil, s.explain(err)
 	}
 	r, err := s.find(id)
 	if err != nil {
 		return nil, err
 	}
-	if by := s.undoneBy(r.ID); by != "" {
+	if by := undone(s.journal.all())[r.ID]; by != "" {
 		return nil, fmt.Errorf("the change %s was taken back already, by %s; undo that one to have it again", r.ID, by)
 	}
 	if r.aborted {
@@ -40,30 +42,47 @@ func (s *Store) Undo(ctx context.Context, id string, how How) (*Result, error) {
 	}
 	steps, err := s.journal.steps(r)
 	if err != nil {
-		return nil, err
+		return nil, s.explain(err)
 	}
-	c := change.Change{Title: "undo: " + r.Title, Op: "undo"}
-	for _, st := range slices.Backward(steps) {
-		c.Files = append(c.Files, inverse(st, r, s.opt.Now()))
-	}
+	c := change.Change{Title: "undo: " + r.Title, Op: "undo", Files: inverse(steps, r, s.opt.Now())}
 	how.Undoes = r.ID
 	// What is put back was in memory before: it was looked at when it was written.
 	how.AllowSecrets = true
 	return s.Apply(ctx, c, how)
 }
 
-// inverse gives the file change that takes one step back.
-func inverse(st step, r *Record, now time.Time) change.File {
-	switch {
-	case st.Kind == string(change.Append):
-		return change.File{Path: st.Path, Kind: change.Append, New: memdir.LogWithdrawal(now, r.Time, r.Title)}
-	case !st.exists:
-		return change.File{Path: st.Path, Kind: change.Delete, Base: st.after}
-	case !st.stays:
-		return change.File{Path: st.Path, Kind: change.Create, New: st.before}
+// inverse gives the file changes that take steps back.
+func inverse(steps []step, r *Record, now time.Time) []change.File {
+	renamed := map[string]bool{} // the deletions that belong to a rename
+	for _, st := range steps {
+		renamed[st.From] = st.From != ""
 	}
-	f, _ := change.EditFile(st.Path, st.after, newStep(st.Path, st.after, true, st.before, true).edits)
-	return f
+	var out []change.File
+	for _, st := range slices.Backward(steps) {
+		switch {
+		case st.Kind == string(change.Append):
+			out = append(out, change.File{Path: st.Path, Kind: change.Append, New: memdir.LogWithdrawal(now, r.Time, r.Title)})
+		case st.From != "":
+			before := ""
+			for _, other := range steps {
+				if other.Path == st.From {
+					before = other.before
+				}
+			}
+			out = append(out, change.File{Path: st.Path, Kind: change.Rename, To: st.From, Base: st.after, Edits: text.Diff(st.after, before)})
+		case !st.exists:
+			out = append(out, change.File{Path: st.Path, Kind: change.Delete, Base: st.after})
+		case !st.stays && renamed[st.Path]:
+		case !st.stays && st.Path == memfile.IndexName:
+			// Another program may have made a new one since: that is merged with.
+			out = append(out, change.File{Path: st.Path, Kind: change.Edit, Edits: text.Diff("", st.before)})
+		case !st.stays:
+			out = append(out, change.File{Path: st.Path, Kind: change.Create, New: st.before})
+		default:
+			out = append(out, change.File{Path: st.Path, Kind: change.Edit, Base: st.after, Edits: text.Diff(st.after, st.before)})
+		}
+	}
+	return out
 }
 
 // find gives the change with an id, or with an id that starts so.
@@ -84,15 +103,14 @@ func (s *Store) find(id string) (*Record, error) {
 	return nil, &NoChangeError{ID: id}
 }
 
-// undoneBy gives the change that took a change back and still stands.
-func (s *Store) undoneBy(id string) string {
-	by := ""
-	for _, r := range s.journal.all() {
-		if r.Undoes == id && !r.aborted {
-			by = r.ID
-			if s.undoneBy(r.ID) != "" {
-				by = ""
-			}
+// undone gives, for each change that was taken back, by which change that still
+// stands.
+func undone(all []*Record) map[string]string {
+	by := map[string]string{}
+	for _, r := range slices.Backward(all) {
+		// Later ones were looked at: it is known whether this one stands.
+		if r.Undoes != "" && !r.aborted && by[r.ID] == "" && by[r.Undoes] == "" {
+			by[r.Undoes] = r.ID
 		}
 	}
 	return by
@@ -130,13 +148,7 @@ func (s *Store) History(before, path string, limit int) (events []Event, more bo
 		return nil, false, err
 	}
 	all := s.journal.all()
-	undone := map[string]string{}
-	for _, r := range all {
-		if r.Undoes != "" && !r.aborted {
-			undone[r.Undoes] = r.ID
-			delete(undone, r.ID)
-		}
-	}
+	by := undone(all)
 	for _, r := range slices.Backward(all) {
 		if before != "" && r.ID >= before {
 			continue
@@ -147,7 +159,7 @@ func (s *Store) History(before, path string, limit int) (events []Event, more bo
 		if len(events) == limit {
 			return events, true, nil
 		}
-		events = append(events, event(r, undone[r.ID]))
+		events = append(events, event(r, by[r.ID]))
 	}
 	return events, false, nil
 }
@@ -174,7 +186,7 @@ func (s *Store) Event(id string) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	e := event(r, s.undoneBy(r.ID))
+	e := event(r, undone(s.journal.all())[r.ID])
 	for i, st := range steps {
 		e.Files[i].Old, e.Files[i].New = st.before, st.after
 	}
@@ -190,15 +202,11 @@ type Purged struct {
 // Purge empties the journal and the merge bases of this directory: what was
 // redacted or deleted from memory is gone then, and nothing before can be undone.
 func (s *Store) Purge(ctx context.Context) (Purged, error) {
-	unlock, err := s.lock(ctx)
+	root, unlock, err := s.lock(ctx)
 	if err != nil {
 		return Purged{}, err
 	}
 	defer unlock()
-	root, err := s.openRoot(true)
-	if err != nil {
-		return Purged{}, err
-	}
 	if _, err := s.settle(root); err != nil {
 		return Purged{}, err
 	}
