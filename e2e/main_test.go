@@ -5,7 +5,9 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +19,10 @@ import (
 
 // requireEnv set to "all" makes a failure of what cannot be tested here.
 const requireEnv = "MEM_REQUIRE"
+
+// untestedEnv names a file to which what could not be tested is appended, since
+// go test shows nothing of a package that passed.
+const untestedEnv = "MEM_UNTESTED"
 
 // binary is the mem-mcp under test.
 var binary string
@@ -44,11 +50,68 @@ func run(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "building mem-mcp: %v\n%s", err, out)
 		return 1
 	}
+	if err := watchSources(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	code := m.Run()
-	if n := len(untested.lines); n > 0 {
-		fmt.Fprintf(os.Stderr, "e2e: NOT TESTED (%d):\n  %s\n", n, strings.Join(untested.lines, "\n  "))
+	if left := running(binary); len(left) > 0 {
+		fmt.Fprintf(os.Stderr, "e2e: servers were left behind: %s\n", strings.Join(left, ", "))
+		code = 1
+	}
+	if err := tellUntested(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
 	return code
+}
+
+func tellUntested() error {
+	if len(untested.lines) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("e2e: NOT TESTED (%d):\n  %s\n", len(untested.lines), strings.Join(untested.lines, "\n  "))
+	fmt.Fprint(os.Stderr, text)
+	name := os.Getenv(untestedEnv)
+	if name == "" {
+		return nil
+	}
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// watchSources looks at every file that the server and the clients are made of,
+// so that go test runs again, and does not take a result from its cache, when
+// one of them has changed.
+func watchSources() error {
+	return filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // somebody is editing
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git"):
+			return fs.SkipDir
+		case d.Type().IsRegular():
+			os.Stat(path)
+		}
+		return nil
+	})
+}
+
+// running gives the processes that run a program, where the system can tell.
+func running(program string) (found []string) {
+	links, _ := filepath.Glob("/proc/[0-9]*/exe")
+	for _, link := range links {
+		if target, err := os.Readlink(link); err == nil && target == program {
+			found = append(found, filepath.Base(filepath.Dir(link)))
+		}
+	}
+	return found
 }
 
 // need skips a test, loudly, where what it needs is missing; with

@@ -339,3 +339,17 @@ func TestNobodyReads(t *testing.T) {
 		t.Errorf("%s %v", b, err)
 	}
 }
+
+// A client that can open addresses but shows no forms is not asked by form.
+func TestOnlyURLElicitation(t *testing.T) {
+	s := newPlace(t).start(t)
+	m, err := s.ask(s.request("initialize", `"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"url":{}}},"clientInfo":{"name":"raw","version":"1"}`))
+	if err != nil || m.Error != nil {
+		t.Fatalf("%+v %v", m.Error, err)
+	}
+	err = s.call("memory_write", memory("token", "token ghp_"+"A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"), new(written))
+	if p, ok := err.(*problem); !ok || p.Kind != "secret" {
+		t.Errorf("%v", err)
+	}
+	s.stop(t)
+}

@@ -24,29 +24,34 @@ func consent(ctx context.Context, req mcp.CallToolRequest, args json.RawMessage)
 	if !ok || req.Params.RequestState != stateOf(args) {
 		return ctx, false
 	}
-	if err := answer.DecodeFor(mcp.MethodElicitationCreate); err != nil || answer.Elicitation == nil {
-		return ctx, true
-	}
-	content, _ := answer.Elicitation.Content.(map[string]any)
-	if yes, _ := content["write"].(bool); yes && answer.Elicitation.Action == mcp.ElicitationResponseActionAccept {
+	if err := answer.DecodeFor(mcp.MethodElicitationCreate); err == nil && allows(answer.Elicitation) {
 		return memory.AllowSecrets(ctx), true
 	}
 	return ctx, true
 }
 
+// allows tells whether a person said yes.
+func allows(answer *mcp.ElicitationResult) bool {
+	if answer == nil || answer.Action != mcp.ElicitationResponseActionAccept {
+		return false
+	}
+	content, _ := answer.Content.(map[string]any)
+	yes, _ := content["write"].(bool)
+	return yes
+}
+
 // stateOf ties an answer to the arguments it was given for.
 func stateOf(args json.RawMessage) string { return text.Hash(string(args)) }
 
-// question asks a person whether a secret may be written, where the client can
-// ask one. It gives nil where there is nothing to ask, or nobody.
-func question(ctx context.Context, err error, asked bool, args json.RawMessage) *mcp.CallToolResult {
+// question gives what to ask a person about a write that was refused for a
+// secret, nil where it was not.
+func question(err error) *mcp.ElicitationParams {
 	var refused *store.RefusedError
-	if asked || !errors.As(err, &refused) || !canAsk(ctx) {
+	if !errors.As(err, &refused) {
 		return nil
 	}
-	f := refused.Findings[0]
-	return server.NewInputRequestBuilder(stateOf(args)).Elicit(consentID, mcp.ElicitationParams{
-		Message: fmt.Sprintf("An agent wants to store what looks like a secret in memory, %s %s. Memory is plain text and is read by every later conversation.", refused.Path, f.Reason),
+	return &mcp.ElicitationParams{
+		Message: fmt.Sprintf("An agent wants to store what looks like a secret in memory, which is plain text that every later conversation reads. %s, %s", refused.Path, refused.Findings[0].Reason),
 		RequestedSchema: map[string]any{
 			"type": "object",
 			"properties": map[string]any{
@@ -54,11 +59,30 @@ func question(ctx context.Context, err error, asked bool, args json.RawMessage) 
 			},
 			"required": []string{"write"},
 		},
-	}).ToolResult()
+	}
 }
 
-// canAsk reports whether the client said that it can ask a person.
+// canAsk reports whether the client said that it can show a person a form. An
+// empty declaration means forms, the only mode before 2025-11-25.
 func canAsk(ctx context.Context) bool {
 	s, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo)
-	return ok && s.GetClientCapabilities().Elicitation != nil
+	if !ok {
+		return false
+	}
+	can := s.GetClientCapabilities().Elicitation
+	return can != nil && (can.Form != nil || can.URL == nil)
+}
+
+// ask asks in the middle of a call, as the era of handshakes has it. Where no
+// answer comes, nobody said yes, and the caller learns why it was refused.
+func ask(ctx context.Context, q mcp.ElicitationParams) *mcp.ElicitationResult {
+	s, ok := server.ClientSessionFromContext(ctx).(server.SessionWithElicitation)
+	if !ok {
+		return nil
+	}
+	answer, err := s.RequestElicitation(ctx, mcp.ElicitationRequest{Params: q})
+	if err != nil {
+		return nil
+	}
+	return answer
 }

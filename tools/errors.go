@@ -32,28 +32,11 @@ type finding struct {
 	Fingerprint string `json:"fingerprint,omitempty"`
 }
 
-// problemSchema is the schema of a problem. It is part of every tool's output
-// schema, since the TypeScript SDK v1 holds error results against that too and
-// throws the whole result away when they differ.
-func problemSchema() schema {
-	return schema{
-		req("error", str("What went wrong, and what to do.")),
-		req("kind", choice("", kindInvalid, kindExists, kindConflict, kindSecret, kindLocked, kindNotFound, kindAmbiguous)),
-		opt("path", str("")),
-		opt("hash", str("Of the current text.")),
-		opt("text", str("The current text.")),
-		opt("textIsCut", boolean("A text here is not whole; memory_read gives it.")),
-		opt("conflicts", list("Parts that both sides changed.", schema{
-			req("path", str("")), req("part", str("")), req("base", str("")), req("ours", str("")), req("theirs", str("")),
-		}.nested(""))),
-		opt("near", list("What may have been meant.", str(""))),
-		opt("findings", list("What the guard refused.", findingSchema().nested(""))),
-	}
-}
-
-func findingSchema() schema {
-	return schema{req("rule", str("")), req("line", integer("")), req("reason", str("")), opt("fingerprint", str(""))}
-}
+// problemSchema is the schema of a problem, a terse one. It is part of every
+// tool's output schema, since the TypeScript SDK v1 holds error results against
+// that too and throws the whole result away when they differ.
+const problemSchema raw = `{"type":"object","description":"Of an error: what to do, and the current text, conflicts, near names or findings.",` +
+	`"properties":{"error":{"type":"string"},"kind":{"type":"string"}},"required":["error","kind"]}`
 
 // The kinds of problems.
 const (

@@ -101,11 +101,7 @@ func (s schema) with(more ...property) schema {
 	return append(append(schema{}, more...), s...)
 }
 
-// either gives the schema of an object that is one of several.
-func either(these ...schema) json.RawMessage {
-	var all [][]byte
-	for _, s := range these {
-		all = append(all, s.object())
-	}
-	return json.RawMessage(`{"type":"object","anyOf":[` + string(bytes.Join(all, []byte(","))) + `]}`)
+// or gives the schema of an object that is this one or another.
+func (s schema) or(other raw) json.RawMessage {
+	return json.RawMessage(`{"type":"object","anyOf":[` + string(s.object()) + "," + string(other) + `]}`)
 }

@@ -50,7 +50,9 @@ func changed() schema {
 			opt("merged", boolean("With what somebody else wrote meanwhile.")),
 		}.nested(""))),
 		req("index", fill("How full the index is now.")),
-		opt("findings", list("What the guard saw in the text and let pass.", findingSchema().nested(""))),
+		opt("findings", list("What the guard saw in the text and let pass.", schema{
+			req("rule", str("")), req("line", integer("")), req("reason", str("")), opt("fingerprint", str("")),
+		}.nested(""))),
 	}.with(notice()...)
 }
 

@@ -77,7 +77,7 @@ const maxResultSize = 50_000
 // definition gives the tool as clients see it.
 func (s spec) definition() mcp.Tool {
 	t := mcp.NewToolWithRawSchema(s.name, s.description, s.in.object())
-	t.RawOutputSchema = either(s.out, problemSchema())
+	t.RawOutputSchema = s.out.or(problemSchema)
 	t.Title = s.title
 	closed := false
 	t.Annotations = mcp.ToolAnnotation{Title: s.title, ReadOnlyHint: &s.readOnly, DestructiveHint: &s.destructive, IdempotentHint: &s.idempotent, OpenWorldHint: &closed}
@@ -119,8 +119,13 @@ func (s spec) bind(open Opener) server.ServerTool {
 		}
 		ctx, asked := consent(ctx, req, raw)
 		a, err := s.run(ctx, m, raw)
-		if ask := question(ctx, err, asked, raw); ask != nil {
-			return ask, nil
+		if q := question(err); q != nil && !asked && canAsk(ctx) {
+			if server.IsModernRequest(ctx) {
+				return server.NewInputRequestBuilder(stateOf(raw)).Elicit(consentID, *q).ToolResult(), nil
+			}
+			if allows(ask(ctx, *q)) {
+				a, err = s.run(memory.AllowSecrets(ctx), m, raw)
+			}
 		}
 		if err != nil {
 			return failed(err), nil

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { check, client as name, done, server } from "./check.mjs";
-import { call, connect, problem } from "./connect.mjs";
+import { call, clients, connect, problem } from "./connect.mjs";
 
 const secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8";
 const memory = (topic) => ({ name: topic, description: "Token", type: "reference", body: `The token is ${secret} for now.` });
@@ -29,6 +29,10 @@ await check("accepted: written, and says what was found", () => answering({ acti
   assert.match(readFileSync(join(w.directory, w.path), "utf8"), /ghp_/);
 }));
 
+function broken() {
+  throw new Error("the dialog is broken");
+}
+
 const refusals = {
   declined: { action: "decline" },
   cancelled: { action: "cancel" },
@@ -52,5 +56,18 @@ await check("memory_edit and memory_log ask too", () => answering({ action: "dec
   assert.equal((await problem(client, "memory_log", { text: secret })).kind, "secret");
   assert.equal(asked.length, 2);
 }));
+
+// A client of the newer era gives the whole call up by itself.
+await check("a question that fails: refused", async () => {
+  const client = await connect(name, server, { elicit: broken });
+  try {
+    const writing = problem(client, "memory_write", memory("broken"));
+    if (clients[name].modern) await assert.rejects(writing, /dialog is broken/);
+    else assert.equal((await writing).kind, "secret");
+    assert.equal((await problem(client, "memory_read", { topic: "broken" })).kind, "not-found");
+  } finally {
+    await client.close();
+  }
+});
 
 done();

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { check, client as name, done, server } from "./check.mjs";
-import { call, connect } from "./connect.mjs";
+import { call, clients, connect } from "./connect.mjs";
 
 const dir = (what) => realpathSync(mkdtempSync(join(tmpdir(), `${what} `)));
 const slug = (path) => path.replace(/[^a-zA-Z0-9]/g, "-");
@@ -41,5 +41,31 @@ await check("CLAUDE_PROJECT_DIR comes before roots", async () => {
 });
 await check("a resource that is read first does not decide", async () =>
   holds(await chosen({ cwd, roots }, (client) => client.readResource({ uri: "memory://auto/index" }).catch(() => {})), root));
+
+await check("many first calls at once", async () => {
+  const client = await connect(name, server, { cwd, roots });
+  try {
+    const all = await Promise.all(Array.from({ length: 10 }, () => call(client, "memory_list")));
+    all.forEach((l) => holds(l.directory, root));
+  } finally {
+    await client.close();
+  }
+});
+
+// Revision 2026-07-28 has no notification that says so.
+if (!clients[name].modern) {
+  await check("other roots later", async () => {
+    let now = root;
+    const client = await connect(name, server, { cwd, roots: () => [{ uri: pathToFileURL(now).href }] });
+    try {
+      holds((await call(client, "memory_list")).directory, root);
+      now = other;
+      await client.sendRootsListChanged();
+      holds((await call(client, "memory_list")).directory, other);
+    } finally {
+      await client.close();
+    }
+  });
+}
 
 done();

@@ -27,6 +27,7 @@ type machine struct {
 	root string
 	env  settings.Env
 	vars map[string]string
+	now  time.Time
 }
 
 func newMachine(t *testing.T) *machine {
@@ -42,13 +43,13 @@ func newMachine(t *testing.T) *machine {
 			t.Fatal(err)
 		}
 	}
-	now := time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC)
+	m.now = time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC)
 	m.env = settings.Env{
 		Lookup:          func(k string) (string, bool) { v, ok := m.vars[k]; return v, ok },
 		Home:            home,
 		Cwd:             project,
 		GOOS:            "linux",
-		Now:             func() time.Time { now = now.Add(time.Minute); return now },
+		Now:             func() time.Time { return m.now },
 		ConfigDir:       filepath.Join(root, "config"),
 		StateDir:        filepath.Join(root, "state"),
 		CacheDir:        filepath.Join(root, "cache"),
@@ -57,9 +58,11 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
-// run gives what a command line prints, and its exit code.
+// run gives what a command line prints, and its exit code. A minute passes
+// before each.
 func (m *machine) run(streams cli.Streams, args ...string) (stdout, stderr string, code int) {
 	m.t.Helper()
+	m.now = m.now.Add(time.Minute)
 	var out, errOut bytes.Buffer
 	if streams.In == nil {
 		streams.In = strings.NewReader("")

@@ -19,7 +19,7 @@ import (
 const protocolVersion = "2025-11-25"
 
 // endWait is how long a server may take to end once its input has ended.
-const endWait = 5 * time.Second
+const endWait = 10 * time.Second
 
 // maxLine bounds one message of a server, in bytes.
 const maxLine = 16 << 20

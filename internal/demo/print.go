@@ -59,13 +59,22 @@ func (p *printer) put(s string) {
 // mark prints text behind a coloured mark; what follows its first line is
 // indented below it.
 func (p *printer) mark(code, mark, s string) {
-	s = text.WrapSoft(strings.TrimRight(s, "\n"), p.width-4)
-	for i, l := range strings.Split(s, "\n") {
-		if i > 0 {
-			mark = " "
-		}
-		p.put("  " + p.paint(code, mark) + " " + strings.TrimRight(l, " "))
+	mark = p.paint(code, mark)
+	for _, l := range p.wrap(s, 4) {
+		p.put("  " + mark + " " + l)
+		mark = " "
 	}
+}
+
+// wrap gives the lines of a text, none wider than the width less an indent.
+func (p *printer) wrap(s string, indent int) []string {
+	var out []string
+	for _, l := range strings.Split(strings.TrimRight(s, "\n"), "\n") {
+		for _, part := range strings.Split(text.WrapSoft(l, p.width-indent), "\n") {
+			out = append(out, strings.TrimRight(part, " "))
+		}
+	}
+	return out
 }
 
 func (p *printer) heading(n, of int, title string) {
@@ -73,7 +82,12 @@ func (p *printer) heading(n, of int, title string) {
 	p.put(p.paint(bold, fmt.Sprintf("%d/%d  %s", n, of, title)))
 }
 
-func (p *printer) say(s string)     { p.put("  " + p.paint(faint, clip(s, p.width-2))) }
+func (p *printer) say(s string) {
+	for _, l := range p.wrap(s, 2) {
+		p.put("  " + p.paint(faint, l))
+	}
+}
+
 func (p *printer) back(s string)    { p.mark(yellow, "←", s) }
 func (p *printer) held(s string)    { p.mark(green, "✓", s) }
 func (p *printer) broken(s string)  { p.mark(red, "✗", s) }
