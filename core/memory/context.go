@@ -36,6 +36,7 @@ func (m *Memory) SessionStart(ctx context.Context) (*Context, error) {
 	if err != nil {
 		return nil, err
 	}
+	n.Notes = append(n.Notes, unread(v)...)
 	rule := m.rule()
 	loaded := memdir.Load(v.Index, rule)
 	c := &Context{Directory: m.Location.Directory, Topics: len(v.Topics), Index: memdir.FillOf(v.Index, rule), Notice: n}

@@ -134,6 +134,7 @@ func (m *Memory) Status(ctx context.Context) (*Status, error) {
 		return nil, err
 	}
 	l := m.Location
+	n.Notes = append(n.Notes, unread(v)...)
 	s := &Status{Directory: l.Directory, Exists: v.Exists, Rule: string(l.Rule), Why: l.Why, State: m.store.StateDirectory(),
 		On: l.Memory.On, OnWhy: l.Memory.Why, DailyLog: m.dailyLog(), Topics: len(v.Topics), Logs: len(v.Logs),
 		ByType: map[string]int{}, Warnings: slices.Clone(l.Warnings), Notice: n}

@@ -173,14 +173,18 @@ func (m *Memory) view(ctx context.Context) (*store.Reading, Notice, error) {
 	if err != nil {
 		return nil, Notice{}, err
 	}
-	n := m.notice(v.Losses, v.Notes)
+	return v, m.notice(v.Losses, v.Notes), nil
+}
+
+// unread notes what a View had to leave out, for results that do not list it.
+func unread(v *store.Reading) []string {
 	const shown = 5
+	var notes []string
 	for i, p := range v.Problems {
 		if i == shown {
-			n.Notes = append(n.Notes, fmt.Sprintf("%d more files could not be read; memory_list names them.", len(v.Problems)-shown))
-			break
+			return append(notes, fmt.Sprintf("%d more files could not be read; memory_list names them.", len(v.Problems)-shown))
 		}
-		n.Notes = append(n.Notes, p.Path+" "+p.Message)
+		notes = append(notes, p.Path+" "+p.Message)
 	}
-	return v, n, nil
+	return notes
 }

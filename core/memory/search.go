@@ -78,7 +78,7 @@ func (m *Memory) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.Notes = append(n.Notes, notes...)
+	n.Notes = append(append(n.Notes, unread(v)...), notes...)
 	limit := o.Limit
 	if limit <= 0 {
 		limit = defaultHits
@@ -121,9 +121,12 @@ func hitOf(h recall.Hit, v *store.Reading) Hit {
 		hit.Matched = append(hit.Matched, Match{Field: f.Field.String(), Words: f.Terms})
 	}
 	if h.Snippet.Field == recall.Body || h.Snippet.Field == recall.Headings {
-		hit.Snippet = strings.TrimSpace(h.Snippet.Text)
+		hit.Snippet = strings.ToValidUTF8(strings.TrimSpace(h.Snippet.Text), "\uFFFD")
+		if h.Snippet.Start > 0 {
+			hit.Snippet = "… " + hit.Snippet
+		}
 		if h.Snippet.More {
-			hit.Snippet = "… " + hit.Snippet + " …"
+			hit.Snippet += " …"
 		}
 	}
 	return hit
@@ -148,7 +151,7 @@ func (m *Memory) searchIndex(ctx context.Context, v *store.Reading) (*recall.Ind
 				continue
 			}
 			d.Name, d.Description = t.Name(), b.File.Value("description")
-			d.Body = b.File.BodyText()
+			d.Body = strings.TrimSpace(b.File.BodyText())
 			d.Headings = strings.Join(memdir.Sections(b.File), "\n")
 		}
 		docs = append(docs, d)

@@ -82,9 +82,9 @@ func (r *Result) reason(query string, matches bool) string {
 	case matches:
 		return "the filter excludes every match"
 	case len(r.Unknown) > 0 && len(r.Ignored) > 0:
-		return "no document contains " + strings.Join(r.Unknown, ", ") + "; not searched: " + strings.Join(r.Ignored, ", ")
+		return "no memory contains " + strings.Join(r.Unknown, ", ") + "; not searched: " + strings.Join(r.Ignored, ", ")
 	case len(r.Unknown) > 0:
-		return "no document contains " + strings.Join(r.Unknown, ", ")
+		return "no memory contains " + strings.Join(r.Unknown, ", ")
 	case len(r.Ignored) > 0:
 		return "the query has only stop words: " + strings.Join(r.Ignored, ", ")
 	case strings.TrimSpace(query) == "":

@@ -173,8 +173,8 @@ func TestNothingFound(t *testing.T) {
 		{" \n", nil, "the query is empty"},
 		{"?! --", nil, "the query has no words"},
 		{"the of The", nil, "the query has only stop words: the, of, The"},
-		{"zebra crossing", nil, "no document contains zebra, crossing"},
-		{"the zebra", nil, "no document contains zebra; not searched: the"},
+		{"zebra crossing", nil, "no memory contains zebra, crossing"},
+		{"the zebra", nil, "no memory contains zebra; not searched: the"},
 		{"deploy", func(string) bool { return false }, "the filter excludes every match"},
 	} {
 		r := idx.Search(tc.query, recall.Options{Filter: tc.filter})
@@ -182,7 +182,7 @@ func TestNothingFound(t *testing.T) {
 			t.Errorf("Search(%q) = %+v, want reason %q", tc.query, r, tc.reason)
 		}
 	}
-	if r := (*recall.Index)(nil).Search("deploy", recall.Options{}); r.Reason != "no document contains deploy" {
+	if r := (*recall.Index)(nil).Search("deploy", recall.Options{}); r.Reason != "no memory contains deploy" {
 		t.Errorf("nil index: %+v", r)
 	}
 	if r := idx.Search("friday zebra the", recall.Options{}); r.Reason != "" || fmt.Sprint(r.Unknown, r.Ignored) != "[zebra] [the]" {

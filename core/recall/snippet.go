@@ -14,7 +14,7 @@ type Snippet struct {
 	Field   Field
 	Text    string // as in the source, cut on rune boundaries
 	Start   int    // byte offset of Text in the field
-	More    bool   // the field goes on before or after Text
+	More    bool   // the field goes on behind Text
 	Matches []Span // in Text, in order, without overlap
 }
 
@@ -43,7 +43,7 @@ func (x *Index) snippet(d *document, f Field, found []sought, width int) Snippet
 	s := Snippet{Field: f}
 	cut := widen(text, core, width)
 	s.Text, s.Start = text[cut.Start:cut.End], cut.Start
-	s.More = cut.Start > 0 || cut.End < len(text) || d.cut[f]
+	s.More = cut.End < len(text) || d.cut[f]
 	for _, p := range places {
 		if p.Start < cut.Start || p.End > cut.End {
 			continue
