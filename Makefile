@@ -34,8 +34,12 @@ cross:
 clients:
 	@scripts/node-clients.sh || { echo "the Node clients could not be installed"; [ "$$MEM_REQUIRE" != all ]; }
 
+# go test hides what a passing package prints, so what could not be tested is
+# collected in a file and told at the end.
 unit:
-	$(GO) test -race -timeout 15m ./...
+	@mkdir -p bin && rm -f bin/untested
+	MEM_UNTESTED=$(CURDIR)/bin/untested $(GO) test -race -timeout 15m ./...
+	@if [ -s bin/untested ]; then echo; echo "NOT TESTED:"; cat bin/untested; fi
 
 # What takes too long for every run: many more crashes, and every fuzz target.
 soak: fuzz

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"strings"
 
@@ -98,14 +99,11 @@ func (s spec) bind(open Opener) server.ServerTool {
 				result, err = failed(fmt.Errorf("the tool %s broke down: %v. The others go on; please report this with: %s", s.name, r, firstFrames())), nil
 			}
 		}()
-		raw, err := json.Marshal(req.Params.Arguments)
-		if err != nil {
+		if err := check.check(req.Params.Arguments); err != nil {
 			return failed(err), nil
 		}
-		if err := check.check(raw); err != nil {
-			return failed(err), nil
-		}
-		name, raw, err := storeOf(raw)
+		name, args := storeOf(req.Params.Arguments)
+		raw, err := json.Marshal(args)
 		if err != nil {
 			return failed(err), nil
 		}
@@ -134,18 +132,16 @@ func (s spec) bind(open Opener) server.ServerTool {
 	}}
 }
 
-// storeOf takes the store out of the arguments, since every tool has it.
-func storeOf(raw json.RawMessage) (store string, rest json.RawMessage, err error) {
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &all); err != nil || all["store"] == nil {
-		return memory.StoreAuto, raw, nil // what is no object is refused by decode
+// storeOf takes the store out of checked arguments, since every tool has it.
+func storeOf(checked any) (store string, rest any) {
+	all, _ := checked.(map[string]any)
+	store, ok := all["store"].(string)
+	if !ok {
+		return memory.StoreAuto, checked
 	}
-	if err := json.Unmarshal(all["store"], &store); err != nil {
-		return "", nil, errors.New(`the argument "store" must be a string`)
-	}
-	delete(all, "store")
-	rest, err = json.Marshal(all)
-	return store, rest, err
+	others := maps.Clone(all)
+	delete(others, "store")
+	return store, others
 }
 
 func firstFrames() string {

@@ -38,20 +38,16 @@ func (v *validator) compile() {
 
 // check says in words what is wrong with arguments: each unknown, missing and
 // ill-typed one by name.
-func (v *validator) check(args json.RawMessage) error {
+func (v *validator) check(args any) error {
 	v.once.Do(v.compile)
 	if v.err != nil {
 		return fmt.Errorf("the schema of %s is broken: %w", v.name, v.err)
 	}
-	if len(args) == 0 || string(args) == "null" {
-		args = json.RawMessage("{}")
-	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(args))
-	if err != nil {
-		return fmt.Errorf("the arguments of %s are not JSON: %w", v.name, err)
+	if args == nil {
+		args = map[string]any{}
 	}
 	var invalid *jsonschema.ValidationError
-	err = v.compiled.Validate(value)
+	err := v.compiled.Validate(args)
 	if err == nil || !errors.As(err, &invalid) {
 		return err
 	}

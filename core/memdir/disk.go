@@ -16,6 +16,7 @@ type disk struct{ root *os.Root }
 
 var (
 	_ fs.ReadDirFS  = disk{}
+	_ fs.StatFS     = disk{}
 	_ fs.ReadLinkFS = disk{}
 )
 
@@ -41,6 +42,15 @@ func (d disk) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	return os.ReadDir(p)
+}
+
+// Stat looks at a folder or file.
+func (d disk) Stat(name string) (fs.FileInfo, error) {
+	p, err := d.path(name)
+	if err != nil {
+		return nil, err
+	}
+	return os.Stat(p)
 }
 
 // Lstat looks at a name without following a link.

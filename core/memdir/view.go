@@ -33,7 +33,9 @@ type View struct {
 	cache  *Cache
 	limits Limits
 	byPath map[string]*Topic
-	unread []unread // while it is built
+	unread []unread             // while it is built
+	dirs   map[string]time.Time // modification times of the folders that were read
+	readAt time.Time
 }
 
 // Problem is a file or folder that a View leaves out, with the reason and the
@@ -123,7 +125,7 @@ func Read(ctx context.Context, src fs.FS, cache *Cache, limits Limits) (*View, e
 	if cache == nil {
 		cache = NewCache()
 	}
-	v := &View{src: src, cache: cache, limits: limits, byPath: map[string]*Topic{}}
+	v := &View{src: src, cache: cache, limits: limits, byPath: map[string]*Topic{}, dirs: map[string]time.Time{}, readAt: time.Now()}
 	if err := v.readIndex(); err != nil {
 		return nil, err
 	}
@@ -176,6 +178,9 @@ func (v *View) readIndex() error {
 func (v *View) walk(ctx context.Context, dir string, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if info, err := fs.Stat(v.src, dir); err == nil {
+		v.dirs[dir] = info.ModTime()
 	}
 	entries, err := fs.ReadDir(v.src, dir)
 	if err != nil {
@@ -305,6 +310,19 @@ func (v *View) readHeads(ctx context.Context) error {
 
 func (v *View) problem(p, format string, args ...any) {
 	v.Problems = append(v.Problems, Problem{Path: p, Message: fmt.Sprintf(format, args...)})
+}
+
+// SameFiles reports whether certainly no file came or went since the View was
+// read, at the cost of one stat for each folder. What the files hold may have
+// changed.
+func (v *View) SameFiles() bool {
+	for dir, at := range v.dirs {
+		info, err := fs.Stat(v.src, dir)
+		if err != nil || !info.ModTime().Equal(at) || !(stamp{mtime: at}).trustworthy(v.readAt) {
+			return false
+		}
+	}
+	return len(v.dirs) > 0
 }
 
 // Topic gives the topic at a path, nil when there is none.

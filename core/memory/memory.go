@@ -48,6 +48,7 @@ type Memory struct {
 
 	mu    sync.Mutex
 	index *recall.Index
+	last  *memdir.View // the newest one
 }
 
 // Open finds a memory directory and opens it. Nothing is read or created in
@@ -173,6 +174,9 @@ func (m *Memory) view(ctx context.Context) (*store.Reading, Notice, error) {
 	if err != nil {
 		return nil, Notice{}, err
 	}
+	m.mu.Lock()
+	m.last = v.View
+	m.mu.Unlock()
 	return v, m.notice(v.Losses, v.Notes), nil
 }
 

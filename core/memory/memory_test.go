@@ -354,3 +354,38 @@ func TestConfigurationHolds(t *testing.T) {
 		t.Errorf("written = %+v", s)
 	}
 }
+
+func TestNamesAreFoundAfterFilesChanged(t *testing.T) {
+	w := newWorld(t)
+	topic := func(name string) string { return "---\nname: " + name + "\ndescription: d\ntype: user\n---\n\n" + name + "\n" }
+	w.put("a.md", topic("one"))
+	w.put("sub/b.md", topic("two"))
+	old := time.Now().Add(-time.Minute)
+	for _, p := range []string{"a.md", "sub/b.md", "sub", "."} {
+		if err := os.Chtimes(filepath.Join(w.dir, p), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := w.open()
+	find := func(name, path string) {
+		t.Helper()
+		if r, err := m.Read(t.Context(), name, ""); err != nil || r.Path != path {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+	find("one", "a.md")
+	find("two", "sub/b.md")
+	w.put("a.md", topic("renamed"))
+	find("renamed", "a.md")
+	if _, err := m.Read(t.Context(), "one", ""); err == nil {
+		t.Error("the old name is still found")
+	}
+	w.put("sub/c.md", topic("three"))
+	find("three", "sub/c.md")
+	if err := os.Remove(filepath.Join(w.dir, "sub/b.md")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Read(t.Context(), "two", ""); err == nil {
+		t.Error("a deleted topic is found")
+	}
+}

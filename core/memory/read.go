@@ -157,6 +157,9 @@ func (m *Memory) Read(ctx context.Context, ref, cursor string) (*Read, error) {
 	var n Notice
 	b, err := m.direct(ref)
 	if err != nil {
+		b, err = m.known(ref)
+	}
+	if err != nil {
 		var v *store.Reading
 		if v, n, err = m.view(ctx); err != nil {
 			return nil, err
@@ -200,6 +203,27 @@ func (m *Memory) direct(ref string) (*memdir.Body, error) {
 		return nil, err
 	}
 	return m.store.Load(p)
+}
+
+// known loads the topic that a name meant in the last View, if no file came or
+// went since and the topic still has this name: most reads come right after a
+// list or a search, and need no look at all the other files.
+func (m *Memory) known(ref string) (*memdir.Body, error) {
+	m.mu.Lock()
+	last := m.last
+	m.mu.Unlock()
+	if last == nil || !last.SameFiles() {
+		return nil, fs.ErrNotExist
+	}
+	t, err := last.Resolve(ref)
+	if err != nil {
+		return nil, err
+	}
+	b, err := m.store.Load(t.Path)
+	if err != nil || b.File.Value("name") != t.Meta.Name {
+		return nil, fs.ErrNotExist
+	}
+	return b, nil
 }
 
 // resolve finds and loads the file that a reference means.

@@ -44,21 +44,26 @@ const appDir = "mem"
 
 // FromOS returns the Env of this process. The working directory is the one
 // that the shell shows (it may contain symlinks) and "" when it was deleted.
+// Without a home there are only the folders that a variable names: a guess
+// would write memory to the root directory.
 func FromOS() Env {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		home = xdg.Home
-	}
+	home, _ := os.UserHomeDir() // "" without one
 	cwd, _ := os.Getwd()
+	own := func(variable, dir string) string {
+		if home == "" && os.Getenv(variable) == "" {
+			return ""
+		}
+		return filepath.Join(dir, appDir)
+	}
 	return Env{
 		Lookup:    os.LookupEnv,
 		Home:      home,
 		Cwd:       cwd,
 		GOOS:      runtime.GOOS,
 		Now:       time.Now,
-		ConfigDir: filepath.Join(xdg.ConfigHome, appDir),
-		StateDir:  filepath.Join(xdg.StateHome, appDir),
-		CacheDir:  filepath.Join(xdg.CacheHome, appDir),
+		ConfigDir: own("XDG_CONFIG_HOME", xdg.ConfigHome),
+		StateDir:  own("XDG_STATE_HOME", xdg.StateHome),
+		CacheDir:  own("XDG_CACHE_HOME", xdg.CacheHome),
 	}
 }
 
