@@ -21,7 +21,6 @@ type conn struct {
 	opts      Options
 	ctx       context.Context // of every call
 	out       *outbox
-	unread    func() (bytes int, ok bool) // what the client has not read; nil where that cannot be known
 	pool      *pool
 	session   *session
 	questions questions
@@ -34,21 +33,23 @@ type conn struct {
 	calls map[string]*call // waiting and running, by idKey
 }
 
-// read handles the input until it ends; nil at its regular end.
-func (c *conn) read(in *lines) error {
+// read handles the input until there is a call for the reader to run, or the input ends: nil at its regular end.
+func (c *conn) read(in *lines) (run *call, err error) {
 	for {
 		line, long, err := in.next()
 		switch {
 		case c.stopped.Load():
-			return nil
+			return nil, nil
 		case err != nil && endOfInput(err):
-			return nil
+			return nil, nil
 		case err != nil:
-			return fmt.Errorf("reading from the client: %w", err)
+			return nil, fmt.Errorf("reading from the client: %w", err)
 		case long != nil:
 			c.refuseLong(long)
 		case skipSpace(line, 0) < len(line):
-			c.receive(line)
+			if run := c.receive(line); run != nil {
+				return run, nil
+			}
 		}
 	}
 }
@@ -67,8 +68,8 @@ func (c *conn) refuse(id json.RawMessage, code int, text string) {
 	c.out.pushNow(frame{line: errorLine(id, code, text, nil)})
 }
 
-// receive routes one message.
-func (c *conn) receive(line []byte) {
+// receive routes one message. It gives back a call that the reader is to run.
+func (c *conn) receive(line []byte) (run *call) {
 	h, err := parseHead(line)
 	if !utf8.Valid(line) {
 		// Decoding would put U+FFFD in place of what it cannot read, and a memory would be stored so.
@@ -76,7 +77,7 @@ func (c *conn) receive(line []byte) {
 			h.id = nil
 		}
 		c.refuse(h.id, mcp.PARSE_ERROR, "the message is not valid UTF-8")
-		return
+		return nil
 	}
 	if err != nil {
 		code := mcp.INVALID_REQUEST
@@ -84,7 +85,7 @@ func (c *conn) receive(line []byte) {
 			code, err = mcp.PARSE_ERROR, errSyntax
 		}
 		c.refuse(h.id, code, err.Error())
-		return
+		return nil
 	}
 	switch {
 	case h.method == "" && h.answer:
@@ -98,8 +99,9 @@ func (c *conn) receive(line []byte) {
 	case h.id == nil, h.method == string(mcp.MethodInitialize), h.method == string(mcp.MethodPing):
 		c.serveInline(h, line)
 	default:
-		c.admit(h, line)
+		return c.admit(h, line)
 	}
+	return nil
 }
 
 // cancelCall is ours alone: mcp-go knows a call only once it runs, and takes 9 and "9" for one.
@@ -150,8 +152,9 @@ func isError(reply mcp.JSONRPCMessage) bool {
 	return ok
 }
 
-// admit registers a request, so that a cancel finds it from now on, and gives it to the workers.
-func (c *conn) admit(h head, line []byte) {
+// admit registers a request, so that a cancel finds it from now on. It gives back the call where the reader is to run
+// it; else the workers have it, or it was refused.
+func (c *conn) admit(h head, line []byte) (run *call) {
 	k := &call{session: c.session, id: h.id, key: idKey(h.id), method: h.method, message: line}
 	c.mu.Lock()
 	_, taken := c.calls[k.key]
@@ -163,14 +166,18 @@ func (c *conn) admit(h head, line []byte) {
 	c.mu.Unlock()
 	if taken {
 		c.refuse(h.id, mcp.INVALID_REQUEST, "a request with this id is still running")
-		return
+		return nil
+	}
+	if c.pool.join(k) {
+		c.overloaded = false
+		return k
 	}
 	for {
 		result := c.pool.submit(k)
 		switch result {
 		case admitted:
 			c.overloaded = false
-			return
+			return nil
 		case fullHouse:
 			if !c.overloaded && c.pool.waitForRoom(admitPatience, c.stop) {
 				continue
@@ -184,7 +191,7 @@ func (c *conn) admit(h head, line []byte) {
 		case tooMany:
 			c.refuse(h.id, codeOverloaded, fmt.Sprintf("more than %d subscriptions/listen streams are open; cancel one first", maxListens))
 		}
-		return
+		return nil
 	}
 }
 
@@ -241,12 +248,12 @@ func (c *conn) gap() {
 	case <-c.out.dead:
 		return
 	}
-	if c.unread == nil {
+	if c.out.unread == nil {
 		time.Sleep(c.opts.ProgressGap)
 		return
 	}
 	for limit := time.Now().Add(drainLimit); time.Now().Before(limit); time.Sleep(drainPoll) {
-		if n, ok := c.unread(); !ok || n == 0 {
+		if n, ok := c.out.unread(); !ok || n == 0 {
 			return
 		}
 	}

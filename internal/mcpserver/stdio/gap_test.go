@@ -56,7 +56,7 @@ func TestUnreadProbe(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	probe := unreadProbe(w)
+	probe, _ := unreadProbe(w)
 	fmt.Fprint(w, "12345")
 	if n, ok := probe(); n != 5 || !ok {
 		t.Errorf("got %d, %v", n, ok)
@@ -65,7 +65,7 @@ func TestUnreadProbe(t *testing.T) {
 	if n, ok := probe(); n != 0 || !ok {
 		t.Errorf("got %d, %v", n, ok)
 	}
-	if unreadProbe(new(bytes.Buffer)) != nil {
+	if none, _ := unreadProbe(new(bytes.Buffer)); none != nil {
 		t.Error("a buffer has no reader to wait for")
 	}
 	file, err := os.Create(t.TempDir() + "/out")
@@ -73,7 +73,7 @@ func TestUnreadProbe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if unreadProbe(file) != nil {
+	if none, _ := unreadProbe(file); none != nil {
 		t.Error("a file has no reader to wait for")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 )
@@ -18,18 +19,23 @@ type frame struct {
 // maxSpareFrames is how long a list of frames is kept for reuse: 1,024 of them take 48 KiB.
 const maxSpareFrames = 1024
 
-// outbox is the one queue to the one writer. Its order is the order on the wire.
+// outbox is the one queue to the one writer. Its order is the order on the wire. A frame that comes to an empty queue
+// while the client has read everything is written by whoever brings it: waking the writer would cost more than the
+// rest of a short call.
 type outbox struct {
 	to       io.Writer
+	unread   func() (bytes int, ok bool) // what the client has not read; nil where that cannot be known
+	room     int                         // what to takes without blocking while that is none, in bytes
 	limit    int
 	timeout  time.Duration
 	watchdog *time.Timer
 
 	mu     sync.Mutex
 	work   sync.Cond // the writer waits for frames
-	room   sync.Cond // producers wait for the writer
+	space  sync.Cond // producers wait for the writer
 	frames []frame
-	bytes  int // queued and not yet written
+	bytes  int  // queued and not yet written
+	busy   bool // somebody writes
 	closed bool
 	err    error
 
@@ -38,8 +44,9 @@ type outbox struct {
 }
 
 func newOutbox(to io.Writer, limit int, timeout time.Duration) *outbox {
-	o := &outbox{to: to, limit: limit, timeout: timeout, dead: make(chan struct{}), drained: make(chan struct{})}
-	o.work.L, o.room.L = &o.mu, &o.mu
+	unread, room := unreadProbe(to)
+	o := &outbox{to: to, unread: unread, room: room, limit: limit, timeout: timeout, dead: make(chan struct{}), drained: make(chan struct{})}
+	o.work.L, o.space.L = &o.mu, &o.mu
 	// Armed around each write only.
 	o.watchdog = time.AfterFunc(time.Hour, func() {
 		o.fail(fmt.Errorf("%w: nothing was read for %s", ErrStalled, timeout))
@@ -55,7 +62,7 @@ func (o *outbox) push(f frame) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.bytes > o.limit && o.err == nil && !o.closed {
-		o.room.Wait()
+		o.space.Wait()
 	}
 	return o.add(f)
 }
@@ -73,14 +80,47 @@ func (o *outbox) pushNow(f frame) {
 	}
 }
 
+// add queues f, or writes it where that does not block. The caller holds the lock, which is let go of meanwhile.
 func (o *outbox) add(f frame) bool {
 	if o.err != nil || o.closed {
 		return false
 	}
-	o.frames = append(o.frames, f)
-	o.bytes += len(f.line)
-	if len(o.frames) == 1 {
+	if o.busy || len(o.frames) > 0 || f.reached != nil || len(f.line) > o.room {
+		o.frames = append(o.frames, f)
+		o.bytes += len(f.line)
+		if len(o.frames) == 1 {
+			o.work.Signal()
+		}
+		return true
+	}
+	o.busy = true
+	o.mu.Unlock()
+	written := o.writeNow(f)
+	o.mu.Lock()
+	o.busy = false
+	if !written && o.err == nil {
+		o.frames = slices.Insert(o.frames, 0, f) // what came meanwhile stands behind it
+		o.bytes += len(f.line)
+	}
+	if len(o.frames) > 0 || o.closed {
 		o.work.Signal()
+	}
+	return o.err == nil
+}
+
+// writeNow writes a frame if that certainly does not block.
+func (o *outbox) writeNow(f frame) bool {
+	if n, ok := o.unread(); !ok || n > 0 {
+		return false
+	}
+	if f.of != nil && f.of.isCancelled() {
+		return true
+	}
+	if n, err := o.to.Write(f.line); err != nil || n < len(f.line) {
+		if err == nil {
+			err = io.ErrShortWrite
+		}
+		o.fail(&writeError{err})
 	}
 	return true
 }
@@ -93,7 +133,7 @@ func (o *outbox) fail(err error) {
 		o.err = err
 		close(o.dead)
 		o.work.Broadcast()
-		o.room.Broadcast()
+		o.space.Broadcast()
 	}
 }
 
@@ -109,7 +149,7 @@ func (o *outbox) close() {
 	defer o.mu.Unlock()
 	o.closed = true
 	o.work.Broadcast()
-	o.room.Broadcast()
+	o.space.Broadcast()
 }
 
 func (o *outbox) write() {
@@ -144,14 +184,22 @@ func (o *outbox) write() {
 				close(f.reached)
 			}
 		}
+		o.rest()
 	}
+}
+
+// rest ends a turn of the writer.
+func (o *outbox) rest() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.busy = false
 }
 
 // take waits for frames and hands over all there are; none when there will be no more.
 func (o *outbox) take(spare []frame) []frame {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for len(o.frames) == 0 && !o.closed && o.err == nil {
+	for o.err == nil && (o.busy || len(o.frames) == 0 && !o.closed) {
 		o.work.Wait()
 	}
 	if o.err != nil {
@@ -159,6 +207,7 @@ func (o *outbox) take(spare []frame) []frame {
 		return nil
 	}
 	batch := o.frames
+	o.busy = len(batch) > 0
 	if o.frames = spare; cap(spare) > maxSpareFrames {
 		o.frames = nil // a burst is no reason to keep its memory
 	}
@@ -169,7 +218,7 @@ func (o *outbox) wrote(n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.bytes -= n
-	o.room.Broadcast()
+	o.space.Broadcast()
 }
 
 func (o *outbox) flush(buf []byte) error {

@@ -15,7 +15,7 @@ type pool struct {
 	wake    sync.Cond
 	waiting []*call
 	bytes   int // of the messages that wait
-	workers int
+	workers int // that wait or run, readers that run a call included
 	idle    int
 	open    int // calls that are waiting, running or listening
 	listens int
@@ -88,20 +88,42 @@ func (p *pool) waitForRoom(patience time.Duration, stop <-chan struct{}) bool {
 
 func (p *pool) work() {
 	// Also reached when a handler ends its goroutine (runtime.Goexit): another one takes over what waits.
-	defer func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.workers--; len(p.waiting) > 0 && p.workers < p.max {
-			p.workers++
-			go p.work()
-		}
-	}()
+	defer p.leave()
 	for {
 		c := p.next()
 		if c == nil {
 			return
 		}
 		p.serve(c)
+	}
+}
+
+// join admits a call that the caller runs itself, as a worker, with serveHere. It reports false when others wait
+// already or nobody more may run.
+func (p *pool) join(c *call) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || c.listens() || len(p.waiting) > 0 || p.workers >= p.max+p.idle {
+		return false
+	}
+	p.workers++
+	p.open++
+	return true
+}
+
+// serveHere runs a call that has joined.
+func (p *pool) serveHere(c *call) {
+	defer p.leave()
+	p.serve(c)
+}
+
+// leave ends the work of one worker.
+func (p *pool) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.workers--; len(p.waiting) > 0 && p.workers < p.max {
+		p.workers++
+		go p.work()
 	}
 }
 

@@ -26,9 +26,8 @@ func Serve(ctx context.Context, srv *server.MCPServer, in io.Reader, out io.Writ
 	defer cancel(ErrEnded)
 	c := &conn{
 		srv: srv, opts: opts, ctx: ctx,
-		unread: unreadProbe(out),
-		stop:   make(chan struct{}),
-		calls:  make(map[string]*call),
+		stop:  make(chan struct{}),
+		calls: make(map[string]*call),
 	}
 	c.session = &session{id: opts.SessionID, conn: c}
 	if err := srv.RegisterSession(ctx, c.session); err != nil {
@@ -39,18 +38,14 @@ func Serve(ctx context.Context, srv *server.MCPServer, in io.Reader, out io.Writ
 	c.session.notes = newNotifier(c.out.dead, c.session.put)
 	c.pool = newPool(opts.Concurrency, c.runCall)
 
-	// Also told when a notification handler ends the goroutine.
-	readErr := errors.New("the reader ended early: a notification handler ended its goroutine")
-	readDone := make(chan struct{})
-	go func() {
-		defer close(readDone)
-		readErr = c.read(newLines(in, opts.MaxMessage))
-	}()
+	r := &readers{conn: c, in: newLines(in, opts.MaxMessage), baton: make(chan struct{}), done: make(chan struct{})}
+	readDone := r.done
+	go r.run()
 
 	var ended error
 	select {
 	case <-readDone:
-		ended = readErr
+		ended = r.err
 	case <-ctx.Done():
 		ended = context.Cause(ctx)
 	case <-c.out.dead:
