@@ -357,7 +357,9 @@ func TestConfigurationHolds(t *testing.T) {
 
 func TestNamesAreFoundAfterFilesChanged(t *testing.T) {
 	w := newWorld(t)
-	topic := func(name string) string { return "---\nname: " + name + "\ndescription: d\ntype: user\n---\n\n" + name + "\n" }
+	topic := func(name string) string {
+		return "---\nname: " + name + "\ndescription: d\ntype: user\n---\n\n" + name + "\n"
+	}
 	w.put("a.md", topic("one"))
 	w.put("sub/b.md", topic("two"))
 	old := time.Now().Add(-time.Minute)
