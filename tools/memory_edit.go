@@ -58,7 +58,9 @@ func memoryEdit() spec {
 // editOf takes exactly one of the three forms.
 func editOf(old, new, key, value, section, content *string) (memdir.EditOf, error) {
 	var e memdir.EditOf
-	forms := 0
+	if given(old, new)+given(key, value)+given(section, content) != 1 {
+		return e, errors.New("give one of three: old and new, key and value, or section and content")
+	}
 	for _, pair := range []struct {
 		a, b         *string
 		first, other string
@@ -75,12 +77,16 @@ func editOf(old, new, key, value, section, content *string) (memdir.EditOf, erro
 		case pair.b == nil:
 			return e, fmt.Errorf("%s needs %s with it", pair.first, pair.other)
 		default:
-			forms++
 			pair.into(*pair.a, *pair.b)
 		}
 	}
-	if forms != 1 {
-		return e, errors.New("give one of: old and new, key and value, section and content")
-	}
 	return e, nil
+}
+
+// given counts a form that at least a part of was given of.
+func given(a, b *string) int {
+	if a == nil && b == nil {
+		return 0
+	}
+	return 1
 }

@@ -14,7 +14,7 @@ func memoryHistory() spec {
 		title:       "What changed",
 		description: "Lists the changes that mem made to this memory, newest first, with their ids; or shows one with its diff. Losses that another program caused are in it.",
 		in: schema{
-			opt("topic", str("Only changes of this path.")),
+			opt("topic", str("Only changes of this topic, by path or name.")),
 			opt("change", str("Only this change, with its diff.")),
 			opt("limit", atLeast("1", "Changes a page: 20 unless told, at most 100.")),
 			opt("cursor", str("nextCursor of an earlier result.")),
@@ -51,7 +51,7 @@ func memoryHistory() spec {
 }
 
 func historyWords(h *memory.History) string {
-	lines := []string{fmt.Sprintf("%d changes", len(h.Changes))}
+	lines := []string{fmt.Sprintf("Changes shown: %d", len(h.Changes))}
 	for _, e := range h.Changes {
 		s := fmt.Sprintf("- %s %s %s", e.ID, e.Time.Format(time.RFC3339), e.Title)
 		if e.UndoneBy != "" {

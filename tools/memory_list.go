@@ -50,7 +50,7 @@ func memoryList() spec {
 func listWords(l *memory.List) string {
 	lines := []string{fmt.Sprintf("%d of %d topics in %s", len(l.Topics), l.Total, l.Directory)}
 	for _, t := range l.Topics {
-		s := fmt.Sprintf("- %s (%s) %s", t.Path, t.Type, t.Description)
+		s := fmt.Sprintf("- %s (%s) %s", t.Path, t.Type, brief(t.Description))
 		if !t.Linked {
 			s += " [no entry in the index]"
 		}

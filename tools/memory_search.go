@@ -60,7 +60,7 @@ func foundWords(f *memory.Found) string {
 		for _, m := range h.Matched {
 			fields = append(fields, m.Field+": "+strings.Join(m.Words, " "))
 		}
-		lines = append(lines, fmt.Sprintf("- %s (%s) %s [%s]", h.Path, h.Type, h.Description, strings.Join(fields, "; ")))
+		lines = append(lines, fmt.Sprintf("- %s (%s) %s [%s]", h.Path, h.Type, brief(h.Description), strings.Join(fields, "; ")))
 		if h.Snippet != "" {
 			lines = append(lines, "  "+strings.Join(strings.Fields(h.Snippet), " "))
 		}
@@ -68,7 +68,7 @@ func foundWords(f *memory.Found) string {
 	for _, c := range f.Corrected {
 		lines = append(lines, "Searched instead: "+c)
 	}
-	if len(f.Unknown) > 0 {
+	if len(f.Unknown) > 0 && f.Reason == "" {
 		lines = append(lines, "In no memory: "+strings.Join(f.Unknown, ", "))
 	}
 	if f.NextCursor != "" {

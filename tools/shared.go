@@ -67,6 +67,17 @@ func words(lines ...string) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// brief puts a description on one line of bounded length; the structured part
+// has all of it.
+func brief(s string) string {
+	const most = 200
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return string(r)
+}
+
 func noticeWords(n memory.Notice) string {
 	var lines []string
 	for _, l := range n.Vanished {

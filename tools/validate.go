@@ -72,9 +72,13 @@ func complaints(e *jsonschema.ValidationError) []string {
 	case *kind.AdditionalProperties:
 		return []string{fmt.Sprintf("there is no argument %s", quoted(k.Properties))}
 	case *kind.Required:
-		return []string{fmt.Sprintf("the argument %s is missing", quoted(k.Missing))}
+		var all []string
+		for _, name := range k.Missing {
+			all = append(all, fmt.Sprintf("the argument %q is missing", name))
+		}
+		return all
 	case *kind.Type:
-		return []string{fmt.Sprintf("%s must be a %s, not a %s", at, strings.Join(k.Want, " or "), k.Got)}
+		return []string{fmt.Sprintf("%s must be of type %s, not %s", at, strings.Join(k.Want, " or "), k.Got)}
 	case *kind.Enum:
 		return []string{fmt.Sprintf("%s is %q; it must be one of %s", at, fmt.Sprint(k.Got), quoted(k.Want))}
 	case *kind.Minimum:

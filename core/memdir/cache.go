@@ -40,6 +40,7 @@ const (
 type stamp struct {
 	size  int64
 	mtime time.Time
+	text  string // of an open buffer, see Overlay; comparing it costs nothing while it is the same one
 }
 
 type cached[T any] struct {
@@ -47,9 +48,18 @@ type cached[T any] struct {
 	val T
 }
 
-func stampOf(info fs.FileInfo) stamp { return stamp{info.Size(), info.ModTime()} }
+func stampOf(info fs.FileInfo) stamp {
+	s := stamp{size: info.Size(), mtime: info.ModTime()}
+	if b, ok := info.Sys().(Buffer); ok {
+		s.text = b.Text
+	}
+	return s
+}
 
 func (s stamp) trustworthy(readAt time.Time) bool {
+	if s.text != "" {
+		return true
+	}
 	if s.mtime.Nanosecond() == 0 {
 		return readAt.Sub(s.mtime) > racyWhole
 	}

@@ -22,6 +22,9 @@ type EditOf struct {
 // its own. Line endings are the file's own.
 func Edit(path, base string, e EditOf, form memfile.Form, st Stamp) (change.Change, error) {
 	f := memfile.Parse(base)
+	if path == memfile.IndexName && e.Key != "" {
+		return change.Change{}, fmt.Errorf("%s is the index and has no frontmatter: readers would drop it; edit its text instead", path)
+	}
 	edits, err := editsOf(f, e, form)
 	if err != nil {
 		return change.Change{}, fmt.Errorf("%s: %w", path, err)
@@ -43,10 +46,10 @@ func Edit(path, base string, e EditOf, form memfile.Form, st Stamp) (change.Chan
 	return change.Change{Op: "edit", Title: "edit " + path, Files: []change.File{file}}, nil
 }
 
-// withStamps adds the stamps to the edits of a topic that has frontmatter; one
-// without gets none that it did not ask for.
+// withStamps adds the stamps to the edits of a topic. One without frontmatter
+// gets it only when a key is set: an edit of its text leaves it as it is.
 func withStamps(f *memfile.File, edits []text.Edit, e EditOf, form memfile.Form, st Stamp) ([]text.Edit, error) {
-	if f.Front == nil || !f.Front.Closed || len(edits) == 0 {
+	if len(edits) == 0 || e.Key == "" && (f.Front == nil || !f.Front.Closed) {
 		return edits, nil
 	}
 	if e.Key == "modified" || e.Key == "originSessionId" {
@@ -69,6 +72,9 @@ func withStamps(f *memfile.File, edits []text.Edit, e EditOf, form memfile.Form,
 func editsOf(f *memfile.File, e EditOf, form memfile.Form) ([]text.Edit, error) {
 	switch {
 	case e.Key != "":
+		if (e.Key == "name" || e.Key == "description") && memfile.OneLine(e.Value) == "" {
+			return nil, fmt.Errorf("the value of %s is empty; every memory has one", e.Key)
+		}
 		if e.Key == "type" && !memfile.KnownType(e.Value) {
 			return nil, fmt.Errorf("type %q is unknown; it is one of %s", e.Value, strings.Join(memfile.Types, ", "))
 		}
@@ -86,20 +92,33 @@ func replaceOnce(f *memfile.File, old, new string) ([]text.Edit, error) {
 	if old == "" {
 		return nil, fmt.Errorf("old is empty; give the text to replace, as it stands in the file")
 	}
-	src, eol := f.Text.String(), f.Text.EOL()
-	if !strings.Contains(src, old) {
-		old = text.WithEOL(old, eol)
+	src := f.Text.String()
+	for _, eol := range []string{"", "\r\n", "\n"} { // as it came, then in either line ending
+		if found := inLines(old, eol); strings.Contains(src, found) {
+			old = found
+			break
+		}
 	}
-	new = text.WithEOL(new, eol)
 	switch n := strings.Count(src, old); n {
 	case 1:
 		at := strings.Index(src, old)
-		return []text.Edit{{Span: text.Span{Start: at, End: at + len(old)}, New: new}}, nil
+		eol := text.EOL(f.Text.Slice(f.Text.FullLine(f.Text.LineAt(at)))) // of the place, where endings are mixed
+		if f.Text.LineAt(at) == f.Text.Lines()-1 {
+			eol = f.Text.EOL()
+		}
+		return []text.Edit{{Span: text.Span{Start: at, End: at + len(old)}, New: text.WithEOL(new, eol)}}, nil
 	case 0:
 		return nil, fmt.Errorf("old does not occur in the file; read it and copy the text exactly")
 	default:
 		return nil, fmt.Errorf("old occurs %d times; give more of the text around the one you mean", n)
 	}
+}
+
+func inLines(s, eol string) string {
+	if eol == "" {
+		return s
+	}
+	return text.WithEOL(s, eol)
 }
 
 // replaceSection replaces what stands between a heading and the next one of the

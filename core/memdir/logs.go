@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
@@ -76,6 +77,9 @@ func (v *View) readMonth(dir string) {
 	}
 }
 
+// entryHeading matches a line that would pass for the heading of another entry.
+var entryHeading = regexp.MustCompile(`(?m)^## \d\d:\d\d:\d\d `)
+
 // LogEntry gives the text that a daily log gets for one memory or note. A log
 // entry is a heading with the local time, and what was written below it.
 func LogEntry(at time.Time, n LogNote) string {
@@ -98,7 +102,7 @@ func LogEntry(at time.Time, n LogNote) string {
 		if n.Type != "" || n.Description != "" || n.Origin != "" {
 			b.WriteString("\n")
 		}
-		b.WriteString(body + "\n")
+		b.WriteString(entryHeading.ReplaceAllString(body, `\$0`) + "\n")
 	}
 	b.WriteString("\n")
 	return b.String()

@@ -20,7 +20,7 @@ func (v *View) Move(ctx context.Context, t *Topic, to string) (c change.Change, 
 		return c, nil, err
 	}
 	if to == t.Path {
-		return c, nil, fmt.Errorf("%s has this path already", t.Path)
+		return c, nil, fmt.Errorf("%s has this path already; give another one", t.Path)
 	}
 	if other := v.Topic(to); other != nil {
 		return c, nil, fmt.Errorf("%s exists already; delete it first or choose another path", to)

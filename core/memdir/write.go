@@ -40,10 +40,16 @@ func (m *Memory) check() error {
 		return fmt.Errorf("description is empty; give one line that tells when this memory matters")
 	case !memfile.KnownType(m.Type):
 		return fmt.Errorf("type %q is unknown; it is one of %s", m.Type, strings.Join(memfile.Types, ", "))
-	case !utf8.ValidString(m.Name + m.Description + m.Body + m.Summary):
-		return fmt.Errorf("a text is not valid UTF-8; send it as UTF-8")
 	case len(m.Body) > DefaultTopicBytes/2:
-		return fmt.Errorf("the body has %d bytes, more than a memory may have; keep what matters", len(m.Body))
+		return fmt.Errorf("the body has %d bytes; a memory may have %d. Keep what matters, or split it", len(m.Body), DefaultTopicBytes/2)
+	}
+	for field, s := range map[string]string{"name": m.Name, "description": m.Description, "body": m.Body, "summary": m.Summary} {
+		if !utf8.ValidString(s) {
+			return fmt.Errorf("the %s is not valid UTF-8; send it as UTF-8", field)
+		}
+		if strings.ContainsRune(s, 0) {
+			return fmt.Errorf("the %s holds a NUL character, which no text has; leave it out", field)
+		}
 	}
 	return nil
 }
@@ -133,6 +139,30 @@ func (v *View) withEntry(c change.Change, path string, m Memory) change.Change {
 		edits = x.Insert(memfile.EntryLine(m.Name, path, summary))
 	}
 	if file, ok := change.EditFile(memfile.IndexName, x.Text().String(), edits); ok {
+		c.Files = append(c.Files, file)
+	}
+	return c
+}
+
+// Retitle gives the change with the entry of a topic brought up to a new name or
+// description, where the entry says what the old one said. Other entries are
+// somebody's own words and stay.
+func Retitle(c change.Change, x *memfile.Index, path string, before, after memfile.Meta, limits Limits) change.Change {
+	e := x.Entry(path)
+	if e == nil || !e.List {
+		return c
+	}
+	title, summary := e.Title, e.Summary
+	room := func(name string) int {
+		return limits.entryLength() - utf8.RuneCountInString(memfile.EntryLine(name, path, "x")) + 1
+	}
+	if title == before.Name {
+		title = after.Name
+	}
+	if old := memfile.OneLine(before.Description); summary == old || summary == shortened(old, room(before.Name)) {
+		summary = shortened(memfile.OneLine(after.Description), room(title))
+	}
+	if file, ok := change.EditFile(memfile.IndexName, x.Text().String(), x.Rewrite(*e, title, summary)); ok {
 		c.Files = append(c.Files, file)
 	}
 	return c

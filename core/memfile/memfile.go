@@ -134,6 +134,13 @@ func (f *File) Form() Form {
 func (f *File) BodyText() string { return f.Text.Slice(f.Body) }
 
 func invalidUTF8(src string) []Problem {
+	if i := strings.IndexByte(src, 0); i >= 0 {
+		return []Problem{{
+			Code:    NotUTF8,
+			Message: "a NUL byte stands here, as in files that a crash left half written or that are no text. Remove it, or restore the file.",
+			Span:    text.Span{Start: i, End: i + 1},
+		}}
+	}
 	if utf8.ValidString(src) {
 		return nil
 	}

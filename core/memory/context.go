@@ -4,7 +4,9 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"mem/core/memdir"
 	"mem/core/store"
@@ -62,9 +64,6 @@ func (m *Memory) SessionStart(ctx context.Context) (*Context, error) {
 func (m *Memory) unlinked(v *store.Reading, c *Context) string {
 	seen, leftOut := v.Scan(m.Config.Limits.ScanTopics)
 	c.LeftOut = leftOut
-	if v.Index.Notebook() && v.Index.Exists {
-		return ""
-	}
 	var lines []string
 	const most = 40
 	for _, s := range seen {
@@ -93,10 +92,58 @@ func (m *Memory) contextWarnings(v *store.Reading, loaded memdir.Loaded, c *Cont
 	if c.LeftOut > 0 {
 		ws = append(ws, fmt.Sprintf("%d topics, the longest untouched, are beyond the %d that a scan lists; memory_search still finds them.", c.LeftOut, m.Config.Limits.ScanTopics))
 	}
+	ws = append(ws, brokenEntries(v)...)
+	ws = append(ws, m.openLosses(c)...)
+	ws = append(ws, c.Notes...)
+	return ws
+}
+
+// brokenEntries names entries whose topic does not exist.
+func brokenEntries(v *store.Reading) []string {
+	const most = 5
+	var gone []string
+	for _, e := range v.Index.Entries {
+		if memdir.CheckTopicPath(e.Target) != nil || v.Topic(e.Target) != nil || slices.ContainsFunc(v.Problems, func(p memdir.Problem) bool { return p.Path == e.Target }) {
+			continue
+		}
+		if slices.ContainsFunc(v.Nested, func(dir string) bool { return strings.HasPrefix(e.Target, dir+"/") }) {
+			continue
+		}
+		gone = append(gone, e.Target)
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	more := ""
+	if len(gone) > most {
+		more = fmt.Sprintf(" and %d more", len(gone)-most)
+		gone = gone[:most]
+	}
+	return []string{fmt.Sprintf("The index links topics that do not exist: %s%s. memory_delete removes such an entry; memory_history tells what happened to a topic.", strings.Join(gone, ", "), more)}
+}
+
+// lossShown is how long a loss that nobody has put back is told at the start of
+// every conversation. A read tells it once, to whoever comes first, which may be
+// a script.
+const lossShown = 24 * time.Hour
+
+// openLosses tells of acknowledged memories that vanished.
+func (m *Memory) openLosses(c *Context) []string {
+	var ws []string
+	told := map[string]bool{}
 	for _, l := range c.Vanished {
 		ws = append(ws, l.String())
+		told[l.ID] = true
 	}
-	ws = append(ws, c.Notes...)
+	events, _, err := m.store.History("", "", maxEvents)
+	if err != nil {
+		return ws
+	}
+	for _, e := range events {
+		if e.Op == store.OpVanished && e.UndoneBy == "" && !told[e.ID] && m.now().Sub(e.Time) < lossShown {
+			ws = append(ws, fmt.Sprintf("%s, by another program's write, at %s; memory_undo with id %s puts them back, if they are still missed.", e.Title, e.Time.Format(time.RFC3339), e.ID))
+		}
+	}
 	return ws
 }
 

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,6 +70,18 @@ func (m *Memory) History(ctx context.Context, o HistoryOptions) (*History, error
 		limit = defaultEvents
 	}
 	events, more, err := m.store.History(o.Cursor, o.Topic, min(limit, maxEvents))
+	if err == nil && o.Topic != "" && o.Cursor == "" && len(events) == 0 {
+		// Not a path that was changed: a name, or nothing we know.
+		var v *store.Reading
+		if v, _, err = m.view(ctx); err != nil {
+			return nil, err
+		}
+		t, notFound := v.Resolve(o.Topic)
+		if notFound != nil {
+			return nil, notFound
+		}
+		events, more, err = m.store.History("", t.Path, min(limit, maxEvents))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +113,10 @@ func (m *Memory) Undo(ctx context.Context, id string) (*Change, error) {
 	}
 	losses, notes := m.store.Check(ctx)
 	res, err := m.store.Undo(ctx, id, store.How{})
+	var conflict *store.ConflictError
+	if errors.As(err, &conflict) {
+		return nil, fmt.Errorf("the change %s cannot be taken back: a later change touched the same part. Undo that one first (memory_history lists them), or edit the text. %w", id, err)
+	}
 	if err != nil {
 		return nil, err
 	}

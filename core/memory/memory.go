@@ -42,9 +42,10 @@ type Memory struct {
 	Config   settings.Config
 	Warnings []string // of the configuration
 
-	opt    Options
-	store  *store.Store
-	origin string
+	opt     Options
+	store   *store.Store
+	scanner *guard.Scanner
+	origin  string
 
 	mu    sync.Mutex
 	index *recall.Index
@@ -66,13 +67,12 @@ func Open(opt Options) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	scanner, err := guard.New(guard.Options{Allow: m.Config.Guard.Allow})
-	if err != nil {
+	if m.scanner, err = guard.New(guard.Options{Allow: m.Config.Guard.Allow}); err != nil {
 		return nil, fmt.Errorf("guard.allow in %s: %w", opt.Env.ConfigFile(), err)
 	}
 	m.store, err = store.New(store.Options{
 		Directory: m.Location.Directory, StateDir: opt.Env.StateDir,
-		Guard: scanner,
+		Guard: m.scanner,
 		Now:   opt.Env.Now, Origin: m.origin, Actor: opt.Actor,
 		Limits:   memdir.Limits{TopicBytes: m.Config.Limits.TopicBytes, ScanLines: m.Config.Limits.ScanLines, EntryLength: m.Config.Limits.EntryLength},
 		LockWait: m.Config.Lock.Wait, JournalAge: m.Config.Journal.MaxAge, JournalSize: m.Config.Journal.MaxSize,
@@ -164,6 +164,7 @@ func (m *Memory) notice(losses []store.Loss, notes []string) Notice {
 		n.Notes = append(n.Notes, off)
 	}
 	n.Notes = append(n.Notes, m.Warnings...)
+	n.Notes = append(n.Notes, m.Location.Warnings...)
 	n.Notes = append(n.Notes, notes...)
 	return n
 }
@@ -177,7 +178,11 @@ func (m *Memory) view(ctx context.Context) (*store.Reading, Notice, error) {
 	m.mu.Lock()
 	m.last = v.View
 	m.mu.Unlock()
-	return v, m.notice(v.Losses, v.Notes), nil
+	n := m.notice(v.Losses, v.Notes)
+	if !v.Exists {
+		n.Notes = append(n.Notes, fmt.Sprintf("%s does not exist yet: nothing is remembered. The first write creates it.", m.Location.Directory))
+	}
+	return v, n, nil
 }
 
 // unread notes what a View had to leave out, for results that do not list it.

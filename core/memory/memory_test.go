@@ -391,3 +391,101 @@ func TestNamesAreFoundAfterFilesChanged(t *testing.T) {
 		t.Error("a deleted topic is found")
 	}
 }
+
+func TestEntryFollowsItsTopic(t *testing.T) {
+	w := newWorld(t)
+	w.put("MEMORY.md", "- [t](t.md) — old words\n- [Mine](u.md) — my own words\n")
+	w.put("t.md", "---\nname: t\ndescription: old words\ntype: user\n---\n\nb\n")
+	w.put("u.md", "---\nname: u\ndescription: old words\ntype: user\n---\n\nb\n")
+	m := w.open()
+	for _, topic := range []string{"t.md", "u.md"} {
+		must(m.Edit(t.Context(), Edit{Topic: topic, EditOf: memdir.EditOf{Key: "description", Value: "new words"}}))(t)
+	}
+	if got := w.get("MEMORY.md"); got != "- [t](t.md) — new words\n- [Mine](u.md) — my own words\n" {
+		t.Errorf("index = %q", got)
+	}
+}
+
+func TestDeleteLeavesWhatItCannotRead(t *testing.T) {
+	w := newWorld(t)
+	w.put("MEMORY.md", "- [x](x.md) — a folder\n- [l](l.md) — a link\n")
+	w.put("x.md/inner.txt", "x")
+	w.put("target.txt", "t")
+	if err := os.Symlink(filepath.Join(w.dir, "target.txt"), filepath.Join(w.dir, "l.md")); err != nil {
+		t.Fatal(err)
+	}
+	m := w.open()
+	for _, p := range []string{"x.md", "l.md"} {
+		if _, err := m.Delete(t.Context(), p, ""); err == nil || strings.Contains(err.Error(), "does not exist") {
+			t.Errorf("%s: %v", p, err)
+		}
+	}
+	if got := w.get("MEMORY.md"); !strings.Contains(got, "x.md") || !strings.Contains(got, "l.md") {
+		t.Errorf("index = %q", got)
+	}
+}
+
+func TestContextOfANotebookListsItsTopics(t *testing.T) {
+	w := newWorld(t)
+	w.put("MEMORY.md", "# Notes\n\nSome prose.\n")
+	w.put("a.md", "---\nname: a\ndescription: hidden otherwise\ntype: user\n---\n\nb\n")
+	if c := must(w.open().SessionStart(t.Context()))(t); !strings.Contains(c.Text, "- a.md (user): hidden otherwise") {
+		t.Error(c.Text)
+	}
+}
+
+func TestContextNamesWhatIsMissing(t *testing.T) {
+	w := newWorld(t)
+	m := w.open()
+	must(m.Write(t.Context(), note("kept", "b")))(t)
+	must(m.Write(t.Context(), note("lost", "b")))(t)
+	w.put("MEMORY.md", "- [kept](kept.md) — k\n- [never](never.md) — n\n")
+	must(m.List(t.Context(), ListOptions{}))(t) // whoever comes first is told of the loss
+	c := must(w.open().SessionStart(t.Context()))(t)
+	warnings := strings.Join(c.Warnings, "\n")
+	if !strings.Contains(warnings, "never.md") || !strings.Contains(warnings, "memory_undo with id") {
+		t.Errorf("warnings = %q", warnings)
+	}
+}
+
+func TestFaultsOfTheSurroundingsAreTold(t *testing.T) {
+	w := newWorld(t)
+	if err := os.MkdirAll(filepath.Join(w.opt.Env.Home, ".claude"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.opt.Env.Home, ".claude", "settings.json"), []byte(`{"autoMemoryEnabled": false, `), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w.vars["CLAUDE_PROJECT_DIR"] = "/nope"
+	l := must(w.open().List(t.Context(), ListOptions{}))(t)
+	notes := strings.Join(l.Notes, "\n")
+	for _, want := range []string{"settings.json", "CLAUDE_PROJECT_DIR", "does not exist yet"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("notes do not name %s: %q", want, notes)
+		}
+	}
+}
+
+func TestNULIsRefusedAndReported(t *testing.T) {
+	w := newWorld(t)
+	w.put("z.md", "---\nname: z\ntype: user\n---\n\na\x00b\n")
+	m := w.open()
+	if r := must(m.Read(t.Context(), "z", ""))(t); len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "NUL") {
+		t.Errorf("problems = %v", r.Problems)
+	}
+	if _, err := m.Write(t.Context(), note("n", "a\x00b")); err == nil || !strings.Contains(err.Error(), "NUL") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestHistoryOfAName(t *testing.T) {
+	w := newWorld(t)
+	m := w.open()
+	must(m.Write(t.Context(), note("Four Things", "b")))(t)
+	if h := must(m.History(t.Context(), HistoryOptions{Topic: "four things"}))(t); len(h.Changes) != 1 {
+		t.Errorf("changes = %+v", h.Changes)
+	}
+	if _, err := m.History(t.Context(), HistoryOptions{Topic: "nope.md"}); err == nil {
+		t.Error("the history of nothing is no error")
+	}
+}

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of one result. A client moves results of more than 50,000 characters
-// or about 25,000 tokens into a file (observed 2026-11-30); a page stays well
-// below both, since the same text stands in it escaped as JSON.
+// Limits of one page. A client moves results of more than 50,000 characters or
+// about 25,000 tokens into a file (observed 2026-11-30); a result holds a page
+// twice, in words and in its structured part.
 const (
-	maxResultChars  = 40_000
-	maxResultTokens = 18_000
+	maxResultChars  = 22_000
+	maxResultTokens = 10_000
 )
 
 // maxEscaped is the most characters that one byte takes once escaped as JSON.

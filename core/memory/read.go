@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -202,6 +203,12 @@ func (m *Memory) direct(ref string) (*memdir.Body, error) {
 	if err := memdir.CheckPath(p); err != nil {
 		return nil, err
 	}
+	// A folder with an index of its own is another memory directory.
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		if _, err := m.store.Load(path.Join(dir, memfile.IndexName)); err == nil {
+			return nil, fs.ErrNotExist
+		}
+	}
 	return m.store.Load(p)
 }
 
@@ -229,6 +236,11 @@ func (m *Memory) known(ref string) (*memdir.Body, error) {
 // resolve finds and loads the file that a reference means.
 func (m *Memory) resolve(v *memdir.View, ref string) (*memdir.Body, error) {
 	ref = strings.TrimSpace(ref)
+	if day, err := time.Parse("2006-01-02", ref); err == nil && !slices.ContainsFunc(v.Logs, func(l memdir.DailyLog) bool { return l.Date == ref }) {
+		if _, err := v.Resolve(ref); err != nil {
+			return nil, fmt.Errorf("there is no daily log of %s (%s); memory_list gives the days that have one", ref, memdir.LogPath(day))
+		}
+	}
 	for _, l := range v.Logs {
 		if ref == l.Date || ref == l.Path {
 			return m.store.Load(l.Path)

@@ -91,6 +91,11 @@ func (m *Memory) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 		return o.Type == "" || t.Meta.Type == o.Type
 	}})
 	f := &Found{Query: o.Query, Hits: []Hit{}, Total: res.Total, Unknown: res.Unknown, Ignored: res.Ignored, Reason: res.Reason, Notice: n}
+	if res.Total == 0 && !o.Logs && o.Type == "" {
+		if all := x.Search(o.Query, recall.Options{Limit: 1, SnippetBytes: -1}); all.Total > 0 {
+			f.Reason = fmt.Sprintf("no topic matches, but %d daily logs do; search again with logs", all.Total)
+		}
+	}
 	for _, c := range res.Corrections {
 		f.Corrected = append(f.Corrected, c.Word+" → "+strings.Join(c.To, ", "))
 	}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"mem/core/change"
 	"mem/core/guard"
@@ -100,6 +103,10 @@ func (m *Memory) Write(ctx context.Context, w Write) (*Written, error) {
 
 func (m *Memory) written(ctx context.Context, p string, c change.Change, n Notice, w Write) (*Written, error) {
 	done, err := m.apply(ctx, c, n)
+	var refused *store.RefusedError
+	if errors.As(err, &refused) && m.secretIn(w.Name+"\n"+w.Path) {
+		refused.Path = "the memory" // its path is or is made of the secret
+	}
 	var conflict *store.ConflictError
 	if errors.As(err, &conflict) && w.ExpectedHash == "" {
 		if cur, ok := conflict.Current[p]; ok && cur.Exists {
@@ -111,6 +118,7 @@ func (m *Memory) written(ctx context.Context, p string, c change.Change, n Notic
 		return nil, err
 	}
 	out := &Written{Path: p, Change: *done}
+	defer m.noteLongEntry(out)
 	for _, f := range done.Files {
 		switch f.Path {
 		case p:
@@ -123,6 +131,17 @@ func (m *Memory) written(ctx context.Context, p string, c change.Change, n Notic
 		m.fillFromDisk(out)
 	}
 	return out, nil
+}
+
+func (m *Memory) secretIn(s string) bool {
+	return slices.ContainsFunc(m.scanner.Scan([]byte(s)), func(f guard.Finding) bool { return f.Kind == guard.KindSecret })
+}
+
+// noteLongEntry tells a writer that a summary of theirs makes a long entry.
+func (m *Memory) noteLongEntry(out *Written) {
+	if n, most := utf8.RuneCountInString(out.Entry), m.Config.Limits.EntryLength; n > most {
+		out.Notes = append(out.Notes, fmt.Sprintf("The entry has %d characters; more than %d are bad advice, since an index is cut by its size. Give a shorter summary.", n, most))
+	}
 }
 
 // fillFromDisk completes a result whose topic or index stayed as it was.
@@ -164,7 +183,7 @@ func (m *Memory) base(p, expected string) (string, error) {
 	if expected != "" && expected == cur.Hash {
 		return cur.Text, nil
 	}
-	if expected != "" {
+	if expected != "" && cur.Exists {
 		if content, ok := m.store.Base(expected); ok {
 			return content, nil
 		}
@@ -173,7 +192,7 @@ func (m *Memory) base(p, expected string) (string, error) {
 		if err != nil && expected == "" {
 			return "", err
 		}
-		return "", fmt.Errorf("%s does not exist, and no text with the hash %s is known: write it without expected_hash", p, expected)
+		return "", fmt.Errorf("%s does not exist, so there is nothing with the hash %s to replace. Nothing was written; leave expected_hash out to create it", p, expected)
 	}
 	return "", &ExistsError{Path: p, Current: cur, Given: expected}
 }
@@ -256,6 +275,7 @@ func (m *Memory) Edit(ctx context.Context, e Edit) (*Edited, error) {
 	if err != nil {
 		return nil, err
 	}
+	c = m.retitle(c, b.Path)
 	done, err := m.apply(ctx, c, n)
 	if err != nil {
 		return nil, err
@@ -268,6 +288,28 @@ func (m *Memory) Edit(ctx context.Context, e Edit) (*Edited, error) {
 		}
 	}
 	return out, nil
+}
+
+// retitle lets the entry follow when an edit gave its topic another name or
+// description.
+func (m *Memory) retitle(c change.Change, p string) change.Change {
+	if c.Empty() || p == memfile.IndexName {
+		return c
+	}
+	after, _, err := c.Files[0].After()
+	if err != nil {
+		return c
+	}
+	was, is := memfile.Parse(c.Files[0].Base).Meta(), memfile.Parse(after).Meta()
+	if was.Name == is.Name && was.Description == is.Description {
+		return c
+	}
+	index, err := m.store.Load(memfile.IndexName)
+	if err != nil {
+		return c // no index, no entry
+	}
+	limits := memdir.Limits{EntryLength: m.Config.Limits.EntryLength}
+	return memdir.Retitle(c, m.store.ParseIndex(index.File.Text.String()), p, was, is, limits)
 }
 
 // toEdit finds the file to edit, and the form that new keys of it take. A file
@@ -333,8 +375,8 @@ func (m *Memory) deleteEntry(ctx context.Context, v *store.Reading, n Notice, re
 		if e.Target != ref && e.Target != ref+".md" && e.Title != ref {
 			continue
 		}
-		if v.Topic(e.Target) != nil {
-			continue
+		if _, err := m.store.Load(e.Target); v.Topic(e.Target) != nil || !errors.Is(err, fs.ErrNotExist) {
+			continue // it is there, but cannot be read
 		}
 		c := change.Change{Op: "delete", Title: "delete the entry of " + e.Target}
 		if f, ok := change.EditFile(memfile.IndexName, v.Index.Text().String(), v.Index.Remove(e.Target)); ok {

@@ -155,9 +155,9 @@ func Keys() []Key {
 		count("limits.entry_length", "150", "characters", 1, func(c *Config) any { return &c.Limits.EntryLength },
 			"Advised length of an entry; a longer one is only reported."),
 		count("limits.scan_topics", "200", "topics", 1, func(c *Config) any { return &c.Limits.ScanTopics },
-			"Topics that a scan lists, newest first (seed)."),
+			"Topics that a scan lists, newest first."),
 		count("limits.scan_lines", "30", "lines", 1, func(c *Config) any { return &c.Limits.ScanLines },
-			"Lines of a topic that a scan reads (seed)."),
+			"Lines of a topic that a scan reads."),
 		size("limits.topic_bytes", "8MiB", 1024, func(c *Config) any { return &c.Limits.TopicBytes },
 			"Largest topic that is read; a larger one is reported and left alone. Ours: real topics have a few kilobytes."),
 
@@ -193,20 +193,20 @@ func jobKeys() []Key {
 			"Who thinks for a job: a model API, a command line, the client's model, the calling agent, or nobody. auto takes the first that is there."),
 
 		boolean("jobs.extract.enabled", "true", func(c *Config) any { return &c.Jobs.Extract.Enabled }, "Learn from finished turns."),
-		count("jobs.extract.every_turns", "1", "turns", 1, func(c *Config) any { return &c.Jobs.Extract.EveryTurns }, "Run after every n-th turn (seed)."),
-		count("jobs.extract.max_turns", "5", "turns", 1, func(c *Config) any { return &c.Jobs.Extract.MaxTurns }, "Turns that one run may take (seed)."),
+		count("jobs.extract.every_turns", "1", "turns", 1, func(c *Config) any { return &c.Jobs.Extract.EveryTurns }, "Run after every n-th turn."),
+		count("jobs.extract.max_turns", "5", "turns", 1, func(c *Config) any { return &c.Jobs.Extract.MaxTurns }, "Turns that one run may take."),
 		choice("jobs.extract.policy", "apply", policies, func(c *Config) any { return &c.Jobs.Extract.Policy }, "Apply what a run finds, or keep it for review."),
 
 		boolean("jobs.session_memory.enabled", "true", func(c *Config) any { return &c.Jobs.SessionMemory.Enabled }, "Keep a rolling summary of the session."),
-		count("jobs.session_memory.first_tokens", "10000", "tokens", 1, func(c *Config) any { return &c.Jobs.SessionMemory.FirstTokens }, "Context at which the summary is first written (seed)."),
-		count("jobs.session_memory.every_tokens", "5000", "tokens", 1, func(c *Config) any { return &c.Jobs.SessionMemory.EveryTokens }, "Growth after which it is written again (seed)."),
-		count("jobs.session_memory.tool_calls", "3", "calls", 0, func(c *Config) any { return &c.Jobs.SessionMemory.ToolCalls }, "Tool calls that must lie between two summaries (seed)."),
-		count("jobs.session_memory.section_tokens", "2000", "tokens", 1, func(c *Config) any { return &c.Jobs.SessionMemory.SectionTokens }, "Size of one section (seed)."),
-		count("jobs.session_memory.total_tokens", "12000", "tokens", 1, func(c *Config) any { return &c.Jobs.SessionMemory.TotalTokens }, "Size of the whole summary (seed)."),
+		count("jobs.session_memory.first_tokens", "10000", "tokens", 1, func(c *Config) any { return &c.Jobs.SessionMemory.FirstTokens }, "Context at which the summary is first written."),
+		count("jobs.session_memory.every_tokens", "5000", "tokens", 1, func(c *Config) any { return &c.Jobs.SessionMemory.EveryTokens }, "Growth after which it is written again."),
+		count("jobs.session_memory.tool_calls", "3", "calls", 0, func(c *Config) any { return &c.Jobs.SessionMemory.ToolCalls }, "Tool calls that must lie between two summaries."),
+		count("jobs.session_memory.section_tokens", "2000", "tokens", 1, func(c *Config) any { return &c.Jobs.SessionMemory.SectionTokens }, "Size of one section."),
+		count("jobs.session_memory.total_tokens", "12000", "tokens", 1, func(c *Config) any { return &c.Jobs.SessionMemory.TotalTokens }, "Size of the whole summary."),
 
 		boolean("jobs.dream.enabled", "true", func(c *Config) any { return &c.Jobs.Dream.Enabled }, "Consolidate memory in the background."),
-		count("jobs.dream.min_hours", "24", "hours", 0, func(c *Config) any { return &c.Jobs.Dream.MinHours }, "Hours since the last consolidation (seed)."),
-		count("jobs.dream.min_sessions", "5", "sessions", 0, func(c *Config) any { return &c.Jobs.Dream.MinSessions }, "Sessions touched since then (seed)."),
+		count("jobs.dream.min_hours", "24", "hours", 0, func(c *Config) any { return &c.Jobs.Dream.MinHours }, "Hours since the last consolidation."),
+		count("jobs.dream.min_sessions", "5", "sessions", 0, func(c *Config) any { return &c.Jobs.Dream.MinSessions }, "Sessions touched since then."),
 		choice("jobs.dream.policy", "review", policies, func(c *Config) any { return &c.Jobs.Dream.Policy }, "Apply what a dream proposes, or keep it for review."),
 	}
 	for _, b := range []struct {

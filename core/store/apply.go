@@ -71,7 +71,7 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string {
 	f := e.Findings[0]
-	return fmt.Sprintf("%s %s. Nothing was written. Leave the secret out; a person can allow it with --allow-secrets", e.Path, strings.TrimSuffix(f.Reason, "."))
+	return fmt.Sprintf("%s %s. Nothing was written. Leave the secret out; a person can allow it with --allow-secrets, or for good in guard.allow of the configuration", e.Path, strings.TrimSuffix(f.Reason, "."))
 }
 
 // Apply makes a change on disk, all of it or nothing: durable when it returns.

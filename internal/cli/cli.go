@@ -130,7 +130,11 @@ func (a *app) root() *cobra.Command {
 // noArgs and the like give usage errors, which cobra's own do not.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage("%s: unknown command or argument %q", cmd.CommandPath(), args[0])
+		at := ""
+		if cmd.HasParent() {
+			at = cmd.Name() + ": "
+		}
+		return usage("%sunknown command or argument %q", at, args[0])
 	}
 	return nil
 }
@@ -138,7 +142,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func oneArg(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage("%s takes one argument: %s", cmd.CommandPath(), what)
+			return usage("%s takes one argument: %s", cmd.Name(), what)
 		}
 		return nil
 	}
@@ -147,7 +151,7 @@ func oneArg(what string) cobra.PositionalArgs {
 func someArgs(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return usage("%s needs an argument: %s", cmd.CommandPath(), what)
+			return usage("%s needs an argument: %s", cmd.Name(), what)
 		}
 		return nil
 	}

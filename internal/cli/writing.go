@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mem/core/memdir"
+	"mem/core/memfile"
 	"mem/core/memory"
 	"mem/core/store"
 )
@@ -22,6 +24,12 @@ func (a *app) writeCommand() *cobra.Command {
 		Args:  oneArg("the name of the memory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w.Name = args[0]
+			if !memfile.KnownType(w.Type) {
+				return usage("--type %q is unknown; it is one of %s", w.Type, strings.Join(memfile.Types, ", "))
+			}
+			if w.Description == "" {
+				return usage("write needs --description: one line that tells when the memory matters")
+			}
 			if bodyFile == "" {
 				return usage("write needs --body-file: a file, or - for standard input")
 			}
@@ -63,7 +71,7 @@ func (a *app) body(name string) (string, error) {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return "", fmt.Errorf("reading the body: %w", err)
+			return "", fmt.Errorf("reading the body: %w. Give a file that exists, or - for standard input", err)
 		}
 		defer f.Close()
 		in = f
