@@ -23,6 +23,7 @@ func TestCrashAtEachInstant(t *testing.T) {
 	for _, sc := range scenarios() {
 		for _, sys := range systems {
 			t.Run(sc.name+" by "+sys.name, func(t *testing.T) {
+				t.Parallel()
 				after, ops := sc.rehearse(t, sys.missing...)
 				for k := 1; k <= ops.n; k++ {
 					st := sc.stage(t)
@@ -34,20 +35,24 @@ func TestCrashAtEachInstant(t *testing.T) {
 	}
 }
 
-// stride spreads a long test over fewer instants when time is short.
+// stride spreads a long test over fewer instants; make soak looks at each.
 func stride(n int) int {
-	if testing.Short() {
-		return n
+	switch {
+	case os.Getenv("MEM_KILLS") != "":
+		return 1
+	case testing.Short():
+		return 2*n + 1
 	}
-	return 1
+	return n
 }
 
 func TestCrashInRecovery(t *testing.T) {
 	for _, sc := range scenarios() {
 		for i, sys := range systems {
 			t.Run(sc.name+" by "+sys.name, func(t *testing.T) {
+				t.Parallel()
 				after, ops := sc.rehearse(t, sys.missing...)
-				for k := 1 + i; k <= ops.n; k += stride(5) * (1 + 2*i) {
+				for k := 1 + i; k <= ops.n; k += stride(3) * (1 + 2*i) {
 					for m := 1; ; m++ {
 						st := sc.stage(t)
 						st.crashAt(t, sc, k, sys.missing...)
@@ -68,6 +73,7 @@ func TestCrashInRecovery(t *testing.T) {
 func TestCrashThenUndo(t *testing.T) {
 	for _, sc := range scenarios() {
 		t.Run(sc.name, func(t *testing.T) {
+			t.Parallel()
 			_, ops := sc.rehearse(t)
 			for k := 1; k <= ops.n; k += stride(3) {
 				st := sc.stage(t)
@@ -104,6 +110,7 @@ func TestCrashThenUndo(t *testing.T) {
 func TestCrashThenOutsider(t *testing.T) {
 	for _, sc := range scenarios() {
 		t.Run(sc.name, func(t *testing.T) {
+			t.Parallel()
 			after, ops := sc.rehearse(t)
 			for k := 1; k <= ops.n; k += stride(2) {
 				for _, target := range []string{"MEMORY.md", "one.md", "two.md"} {
@@ -149,6 +156,7 @@ func TestOutsiderThenCrash(t *testing.T) {
 		for _, target := range []string{"MEMORY.md", "one.md"} {
 			for _, out := range outsiders()[:3] {
 				t.Run(fmt.Sprintf("%s/%s/%s", sc.name, target, out.name), func(t *testing.T) {
+					t.Parallel()
 					_, ops := sc.rehearse(t)
 					for k := 1; k <= ops.n; k += stride(3) {
 						for later := 1; later <= 8; later += stride(2) {
@@ -157,7 +165,7 @@ func TestOutsiderThenCrash(t *testing.T) {
 							wrote := false
 							c.at[k] = func() error {
 								if _, err := os.Stat(filepath.Join(st.dir, target)); err == nil {
-									out.do(t, filepath.Join(st.dir, target), 0)
+									out.do(t, filepath.Join(st.dir, target), 0, nil)
 									wrote = true
 								}
 								return nil

@@ -22,6 +22,7 @@ func TestFaultAtEachInstant(t *testing.T) {
 	for _, fault := range []error{syscall.ENOSPC, syscall.EIO, syscall.EPERM} {
 		for _, sc := range scenarios() {
 			t.Run(fmt.Sprintf("%v/%s", fault, sc.name), func(t *testing.T) {
+				t.Parallel()
 				after, ops := sc.rehearse(t)
 				for k := 1; k <= ops.n; k++ {
 					st := sc.stage(t)
@@ -39,6 +40,7 @@ func TestDiskFullFromAnInstantOn(t *testing.T) {
 	for _, sc := range scenarios() {
 		for _, sys := range systems {
 			t.Run(sc.name+" by "+sys.name, func(t *testing.T) {
+				t.Parallel()
 				after, ops := sc.rehearse(t, sys.missing...)
 				for k := 1; k <= ops.n; k++ {
 					st := sc.stage(t)
@@ -66,6 +68,7 @@ func TestDiskFullFromAnInstantOn(t *testing.T) {
 func TestBrokenDiskFromAnInstantOn(t *testing.T) {
 	for _, sc := range scenarios() {
 		t.Run(sc.name, func(t *testing.T) {
+			t.Parallel()
 			after, ops := sc.rehearse(t)
 			for k := 1; k <= ops.n; k++ {
 				st := sc.stage(t)

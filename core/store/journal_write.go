@@ -157,12 +157,15 @@ func (j *journal) sync() error {
 	names := j.unsynced
 	j.unsynced = nil
 	j.mu.Unlock()
-	for _, name := range names {
+	for i, name := range names {
 		err := j.instant.at("sync", "journal "+name)
 		if err == nil && name == "" {
 			err = syncDir(j.dir)
 		} else if err == nil {
 			err = syncPath(filepath.Join(j.dir, name))
+		}
+		if errors.Is(err, fs.ErrNotExist) && i < len(names)-1 {
+			continue // an older segment that somebody removed
 		}
 		if err != nil {
 			return fmt.Errorf("syncing the journal in %s: %w", j.dir, err)

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // LockedError says that another process kept the directory for too long.
@@ -54,23 +56,80 @@ func (s *Store) lock(ctx context.Context) (root *os.Root, unlock func(), err err
 		return nil, nil, s.lockFailed(ctx, start)
 	}
 	release := func() { <-s.turn }
-	for {
-		root, unlock, ok, err := s.tryLock(true)
-		if err != nil {
-			release()
-			return nil, nil, err
-		}
-		if ok {
-			return root, func() { unlock(); release() }, nil
-		}
-		// Waiting processes ask at random intervals, so that none is always late.
-		select {
-		case <-wait.Done():
-			release()
-			return nil, nil, s.lockFailed(ctx, start)
-		case <-time.After(time.Duration(500+rand.IntN(2500)) * time.Microsecond):
+	root, letGo, ok, err := s.tryLock(true)
+	for !ok && err == nil {
+		var l *flock.Flock
+		if l, err = s.waitInLine(wait); err != nil {
+			err = s.lockFailed(ctx, start)
+		} else if root, err = s.openRoot(true); err == nil {
+			letGo, ok, err = s.hold(l, root)
 		}
 	}
+	if err != nil {
+		release()
+		return nil, nil, err
+	}
+	return root, func() { letGo(); release() }, nil
+}
+
+// waitInLine waits for the lock where the system wakes those who wait, one after
+// the other. Such a wait cannot be broken off: when the caller gives up, it goes
+// on for the next caller, or lets go of the lock once it gets it.
+func (s *Store) waitInLine(ctx context.Context) (*flock.Flock, error) {
+	w := s.waiter
+	if w == nil || !w.want(true) {
+		w = &waiter{lock: newFlock(s.dir, s.state), wanted: true, got: make(chan error, 1)}
+		s.waiter = w
+		go w.wait()
+	}
+	select {
+	case err := <-w.got:
+		s.waiter = nil
+		if err != nil {
+			return nil, fmt.Errorf("locking %s: %w", s.dir, err)
+		}
+		return w.lock, nil
+	case <-ctx.Done():
+		if !w.want(false) {
+			s.waiter = nil
+		}
+		return nil, ctx.Err()
+	}
+}
+
+// waiter is a wait for the lock. Only who has the turn uses the Store's.
+type waiter struct {
+	lock *flock.Flock
+	got  chan error // how it ended, for who wants it
+
+	mu     sync.Mutex
+	wanted bool
+	over   bool
+}
+
+func (w *waiter) wait() {
+	err := w.lock.Lock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.over = true
+	if w.wanted {
+		w.got <- err
+	} else if err == nil {
+		_ = w.lock.Close()
+	}
+}
+
+// want says whether somebody wants the lock, and reports whether the wait goes on.
+func (w *waiter) want(yes bool) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over && !yes {
+		if err := <-w.got; err == nil { // it came at the very moment of giving up
+			_ = w.lock.Close()
+		}
+	}
+	w.wanted = yes
+	return !w.over
 }
 
 // tryLock takes the lock if nobody has it, and gives the directory that is
@@ -93,22 +152,27 @@ func (s *Store) tryLock(create bool) (root *os.Root, unlock func(), ok bool, err
 	if err != nil {
 		return nil, nil, false, fmt.Errorf("locking %s: %w", s.dir, err)
 	}
-	if !ok {
-		return nil, nil, false, nil
+	if ok {
+		unlock, ok, err = s.hold(l, root)
 	}
+	return root, unlock, ok, err
+}
+
+// hold makes sure that a lock is one on the directory that was opened, which may
+// have been replaced in between; ok is false when it is not.
+func (s *Store) hold(l *flock.Flock, root *os.Root) (unlock func(), ok bool, err error) {
 	release := func() {
 		// Closing the descriptor releases the lock even where unlocking fails.
 		if err := l.Unlock(); err != nil {
 			_ = l.Close()
 		}
 	}
-	// The directory may have been replaced between opening and locking.
 	if same, err := locks(l, root); err != nil || !same {
 		release()
-		return nil, nil, false, err
+		return nil, false, err
 	}
 	say := time.AfterFunc(holderAfter, s.sayHolder)
-	return root, func() { say.Stop(); release() }, true, nil
+	return func() { say.Stop(); release() }, true, nil
 }
 
 // makeState makes the state directory.

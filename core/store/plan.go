@@ -67,6 +67,13 @@ func (a *application) planFile(f change.File, conflict *ConflictError) error {
 	case !cur.Exists:
 		return clash(change.Conflict{Path: f.Path, Part: "the whole file, which is gone", Base: f.Base, Ours: ours})
 	case cur.Text == f.Base:
+	case !stays && f.Path == memfile.IndexName:
+		// The undo of what made the index: entries that came later stay.
+		var cs []change.Conflict
+		if ours, cs = change.Merge(f.Path, f.Base, "", cur.Text); len(cs) > 0 {
+			return clash(cs...)
+		}
+		stays, merged = ours != "", true
 	case !stays:
 		return clash(change.Conflict{Path: f.Path, Part: "the whole file, which this change deletes", Base: f.Base, Theirs: cur.Text})
 	default:

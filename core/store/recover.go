@@ -90,11 +90,12 @@ func (a *application) rollForward(st *step) error {
 	}
 	var file *memdir.FileError
 	var conflict *ConflictError
+	var stays *staysError
 	switch {
 	case errors.As(err, &file):
 		a.res.Notes = append(a.res.Notes, fmt.Sprintf("After a crash of mem, %v. It was left as it is.", file))
 		return nil
-	case errors.As(err, &conflict) && !st.stuck:
+	case (errors.As(err, &conflict) || errors.As(err, &stays)) && !st.stuck:
 		a.left(st)
 		return nil
 	}

@@ -64,10 +64,10 @@ func (a *application) run(c change.Change, how How) error {
 			return a.fail(i, err)
 		}
 	}
-	if err := a.stillThere(); err != nil {
+	if err := a.folders.sync(a.steps); err != nil {
 		return a.fail(len(a.steps), err)
 	}
-	if err := a.folders.sync(a.steps); err != nil {
+	if err := a.stillThere(); err != nil {
 		return a.fail(len(a.steps), err)
 	}
 	dropped := a.drop()
@@ -224,12 +224,11 @@ func (a *application) fail(failed int, cause error) error {
 		default:
 			err = a.unprepare(st)
 		}
-		var conflict *ConflictError
+		var stays *staysError
 		switch {
 		case err == nil:
-		case errors.As(err, &conflict):
-			a.steps[i].held = false
-			errs = append(errs, fmt.Errorf("%s was changed by another program before it could be taken back, and stays so", st.Path))
+		case errors.As(err, &stays) && !st.stuck:
+			errs = append(errs, stays)
 		default:
 			clean = false
 			errs = append(errs, fmt.Errorf("taking back the change of %s: %w", st.Path, err))

@@ -86,7 +86,8 @@ func (a *application) create(d *folder, name string, st *step) error {
 
 // replace puts the new content in the place of the old. A program that takes
 // no lock may have written meanwhile: what the swap displaced is compared and,
-// where it is not what was planned for, merged and written again.
+// where it is not what was planned for, merged and written again. What is merged
+// is always our change and all that others changed, one edit after the other.
 func (a *application) replace(d *folder, name string, st *step) error {
 	content, expected := st.after, st.before
 	for try := range maxRaces {
@@ -97,11 +98,14 @@ func (a *application) replace(d *folder, name string, st *step) error {
 				return errors.Join(err, d.remove(st.Temp))
 			}
 			if exists && now != expected {
-				merged, conflicts := change.Merge(st.Path, st.before, st.after, now)
+				merged, conflicts := a.withTheirs(st, expected, now)
 				if len(conflicts) > 0 {
 					return errors.Join(conflictWith(st.Path, now, conflicts), d.remove(st.Temp))
 				}
-				content, expected, st.without = merged, now, now
+				content, expected = merged, now
+				if merged == now { // it wrote again, and from what we had written
+					return errors.Join(a.stand(d, name, st, content, expected, false), d.remove(st.Temp))
+				}
 			}
 		}
 		if err := a.ready(d, st, content, try < durableTries); err != nil {
@@ -117,19 +121,32 @@ func (a *application) replace(d *folder, name string, st *step) error {
 		if !held || displaced == expected {
 			return a.stand(d, name, st, content, expected, held)
 		}
-		// What is merged is always our change and the newest outside text: an
-		// older one may be a file seen half written.
 		a.raced = true
-		merged, conflicts := change.Merge(st.Path, st.before, st.after, displaced)
+		merged, conflicts := a.withTheirs(st, expected, displaced)
 		if len(conflicts) > 0 {
 			return errors.Join(conflictWith(st.Path, displaced, conflicts), a.giveBack(d, name, st, content))
 		}
 		if err := a.store.keepDisplaced(a.record.ID, st.Path, displaced); err != nil {
 			return errors.Join(err, a.giveBack(d, name, st, content))
 		}
-		content, expected, st.without = merged, content, displaced
+		content, expected = merged, content
 	}
-	return errors.Join(fmt.Errorf("replacing %s: another program writes it again and again; try later", st.Path), a.restore(d, name, st, expected))
+	// Nothing stands long enough to be compared. Theirs goes back.
+	return errors.Join(fmt.Errorf("replacing %s: another program writes it again and again; try later", st.Path), a.giveBack(d, name, st, expected))
+}
+
+// withTheirs takes in that another program made to of from, and gives our change
+// together with all that others changed so far. A file seen half written is no
+// harm: the rest comes as the next edit.
+func (a *application) withTheirs(st *step, from, to string) (merged string, conflicts []change.Conflict) {
+	theirs, clash := change.Merge(st.Path, from, st.without, to)
+	if len(clash) > 0 {
+		theirs = to // the newest; what it does not have is in the history
+	}
+	if merged, conflicts = change.Merge(st.Path, st.before, st.after, theirs); len(conflicts) == 0 {
+		st.without = theirs
+	}
+	return merged, conflicts
 }
 
 // swapIn puts the temporary file in the place of name and gives what stood
@@ -185,86 +202,6 @@ func (a *application) stand(d *folder, name string, st *step, content, displaced
 	return nil
 }
 
-// giveBack undoes a swap: what stood there goes back, and what somebody wrote in
-// between stays, which is a *ConflictError.
-func (a *application) giveBack(d *folder, name string, st *step, ours string) error {
-	st.stuck = true // until the temporary file is known to hold nothing of theirs
-	var newer error
-	for range maxRaces {
-		err := d.swap(st.Temp, name)
-		if errors.Is(err, fs.ErrNotExist) {
-			if err = d.putNew(st.Temp, name); err == nil {
-				st.stuck = false // ours was deleted
-				return newer
-			}
-			if errors.Is(err, fs.ErrExist) {
-				continue
-			}
-		}
-		if err != nil {
-			return fmt.Errorf("giving %s back: %w", st.Path, err)
-		}
-		got, _, exists, err := d.read(st.Temp)
-		if err == nil && (!exists || got == ours) {
-			st.stuck = false
-			return errors.Join(newer, d.remove(st.Temp))
-		}
-		// Somebody replaced ours: that is the newest and has to stay; what was
-		// just given back is older. The next swap puts them so.
-		older, _, _, readErr := d.read(name)
-		if readErr != nil {
-			return errors.Join(err, readErr)
-		}
-		if older != st.before {
-			if err := a.keepDisplaced(st.Path, older); err != nil {
-				return err
-			}
-		}
-		ours = older
-		newer = conflictWith(st.Path, got, []change.Conflict{{Path: st.Path, Part: "the file, which somebody just replaced", Ours: st.after, Theirs: got}})
-	}
-	return fmt.Errorf("giving %s back: another program writes it again and again", st.Path)
-}
-
-// restore takes a step back whose content stands at name.
-func (a *application) restore(d *folder, name string, st *step, content string) error {
-	back := newStep(st.Path, content, true, st.without, true)
-	back.Temp, back.without = st.Temp, content
-	now, _, exists, err := d.read(name)
-	if err != nil || !exists || now == st.without {
-		return errors.Join(err, d.remove(st.Temp))
-	}
-	if now != content {
-		merged, conflicts := change.Merge(st.Path, content, st.without, now)
-		if len(conflicts) > 0 {
-			return errors.Join(conflictWith(st.Path, now, conflicts), d.remove(st.Temp))
-		}
-		back = newStep(st.Path, now, true, merged, true)
-		back.Temp, back.without = st.Temp, now
-	}
-	err = a.replaceOnce(d, name, &back)
-	st.stuck = back.stuck
-	return err
-}
-
-// replaceOnce is replace without another try: what does not fit is given back.
-func (a *application) replaceOnce(d *folder, name string, st *step) error {
-	if err := a.ready(d, st, st.after, true); err != nil {
-		return err
-	}
-	displaced, held, err := a.swapIn(d, name, st, st.after, st.before)
-	switch {
-	case err != nil:
-		return err
-	case !held:
-		return nil
-	case displaced != st.before:
-		return errors.Join(conflictWith(st.Path, displaced, []change.Conflict{{Path: st.Path, Part: "the file", Theirs: displaced}}),
-			a.giveBack(d, name, st, st.after))
-	}
-	return d.remove(st.Temp)
-}
-
 // delete moves the file aside and looks at what it got. The file is removed when
 // the whole change stands.
 func (a *application) delete(d *folder, name string, st *step) error {
@@ -300,37 +237,6 @@ func (a *application) putBack(d *folder, name string, st *step, content string) 
 	}
 	st.stuck = false
 	return d.remove(st.Temp)
-}
-
-// takeBack undoes a step that was made. It takes no room on the disk unless
-// another program wrote in between.
-func (a *application) takeBack(st *step) error {
-	d, name, err := a.folderOf(st)
-	if err != nil {
-		return err
-	}
-	switch {
-	case st.Kind == string(change.Append):
-		return d.cutAppended(name, st.Offset, st.after)
-	case st.Kind == string(change.Create):
-		made := *st
-		made.before = st.after
-		if err := a.delete(d, name, &made); err != nil {
-			st.stuck = made.stuck
-			return err
-		}
-		return d.remove(st.Temp)
-	case st.Kind == string(change.Delete):
-		if !st.held {
-			return nil // nothing was there
-		}
-		return a.putBack(d, name, st, st.before)
-	case st.held && !st.merged:
-		if now, _, _, err := d.read(name); err == nil && now == st.after {
-			return a.giveBack(d, name, st, st.after) // the old file itself goes back
-		}
-	}
-	return a.restore(d, name, st, st.after)
 }
 
 // looked is a file as it was found.

@@ -73,6 +73,7 @@ type Store struct {
 	cache *memdir.Cache
 
 	turn    chan struct{} // one writer at a time within the process
+	waiter  *waiter       // for the lock; used by who has the turn
 	instant instant
 
 	mu      sync.Mutex

@@ -316,29 +316,6 @@ func TestAppendsAndTheirWithdrawal(t *testing.T) {
 	}
 }
 
-func TestLockNamesItsHolder(t *testing.T) {
-	s := open(t)
-	write(t, s, memory("one", "1"))
-	other := reopen(t, s.Directory(), filepath.Dir(s.StateDirectory()), func(o *Options) { o.LockWait = 50 * time.Millisecond })
-	_, unlock, err := s.lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
-	m := memory("two", "2")
-	c, err := view(t, other).Create("two.md", m, stamp)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var locked *LockedError
-	if _, err := other.Apply(t.Context(), c, How{}); !errors.As(err, &locked) {
-		t.Fatalf("err = %v", err)
-	}
-	if !strings.Contains(locked.Error(), "process") || !strings.Contains(locked.Error(), s.Directory()) {
-		t.Errorf("error = %v", locked)
-	}
-}
-
 func TestRefusedPaths(t *testing.T) {
 	s := open(t)
 	write(t, s, memory("one", "1"))
