@@ -149,14 +149,24 @@ func (s *Store) scan(c change.Change, how How) ([]guard.Finding, error) {
 		if !stays {
 			continue
 		}
+		if f.Kind == change.Create || f.Kind == change.Rename {
+			// A name is a text like any other, and is shown more often.
+			if found := s.secrets(s.opt.Guard.Added(nil, []byte(f.Target()))); len(found) > 0 && !how.AllowSecrets {
+				return nil, &RefusedError{Path: "the name of the file", Findings: found}
+			}
+		}
 		found := s.opt.Guard.Added([]byte(f.Base), []byte(after))
-		secret := slices.IndexFunc(found, func(x guard.Finding) bool {
-			return x.Kind == guard.KindSecret || x.Kind == guard.KindIncomplete
-		})
-		if secret >= 0 && !how.AllowSecrets {
-			return nil, &RefusedError{Path: f.Target(), Findings: found[secret:]}
+		if secret := s.secrets(found); len(secret) > 0 && !how.AllowSecrets {
+			return nil, &RefusedError{Path: f.Target(), Findings: secret}
 		}
 		all = append(all, found...)
 	}
 	return all, nil
+}
+
+// secrets gives the findings that a write is refused for.
+func (s *Store) secrets(found []guard.Finding) []guard.Finding {
+	return slices.DeleteFunc(slices.Clone(found), func(x guard.Finding) bool {
+		return x.Kind != guard.KindSecret && x.Kind != guard.KindIncomplete
+	})
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"sort"
@@ -28,7 +29,7 @@ func newBases(dir string, count int, size int64) *bases {
 func (b *bases) keep(hash, content string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.known[hash] || int64(len(content)) > b.size {
+	if b.known[hash] || b.count < 1 || int64(len(content)) > b.size {
 		return
 	}
 	p := filepath.Join(b.dir, hash)
@@ -52,12 +53,24 @@ func (b *bases) find(hash string) (string, bool) {
 	if !isHash(hash) {
 		return "", false
 	}
-	content, err := os.ReadFile(filepath.Join(b.dir, hash))
+	content, err := readPlain(filepath.Join(b.dir, hash))
 	// A base half written by a killed process is no base.
 	if err != nil || text.Hash(string(content)) != hash {
 		return "", false
 	}
 	return string(content), true
+}
+
+// readPlain reads a regular file; a pipe in its place would be waited on for ever.
+func readPlain(p string) ([]byte, error) {
+	info, err := os.Lstat(p)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", p)
+	}
+	return os.ReadFile(p)
 }
 
 // prune removes the oldest bases past the bounds.

@@ -20,10 +20,14 @@ type folder struct {
 	root    *os.Root // of this folder alone
 	file    *os.File
 	path    string // slash-separated, "." for the memory directory itself
+	limit   int64  // bytes of the largest file that is read
 	instant instant
 }
 
 func openFolder(root *os.Root, dir string, create bool, in instant) (*folder, error) {
+	if err := noLinks(root, dir); err != nil {
+		return nil, err
+	}
 	if create && dir != "." {
 		if err := makeFolder(root, dir, in); err != nil {
 			return nil, fmt.Errorf("creating the folder %s: %w", dir, err)
@@ -37,7 +41,19 @@ func openFolder(root *os.Root, dir string, create bool, in instant) (*folder, er
 	if err != nil {
 		return nil, errors.Join(err, sub.Close())
 	}
-	return &folder{root: sub, file: f, path: dir, instant: in}, nil
+	return &folder{root: sub, file: f, path: dir, limit: memdir.DefaultTopicBytes, instant: in}, nil
+}
+
+// noLinks refuses a folder that lies behind a symbolic link: links inside of the
+// memory directory could lead into hidden folders, and Views do not follow them.
+func noLinks(root *os.Root, dir string) error {
+	for p := dir; p != "." && p != "/"; p = path.Dir(p) {
+		info, err := root.Lstat(p)
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return &memdir.FileError{Path: p, Reason: "is a symbolic link, which mem does not follow", Hint: "put a folder in its place, or choose another path"}
+		}
+	}
+	return nil
 }
 
 // makeFolder makes a folder and those above it, durably.
@@ -95,7 +111,7 @@ func (d *folder) read(name string) (content string, info os.FileInfo, exists boo
 		return "", nil, false, d.failed("reading", name, err)
 	}
 	b := make([]byte, 0, info.Size()+1) // one more, so that its end is seen
-	for err == nil && len(b) <= memdir.DefaultTopicBytes {
+	for err == nil && int64(len(b)) <= d.limit {
 		if len(b) == cap(b) {
 			b = append(b, 0)[:len(b)]
 		}
@@ -125,8 +141,8 @@ func (d *folder) notPlain(name string, info os.FileInfo) error {
 		return bad("is a folder", replace)
 	case !info.Mode().IsRegular():
 		return bad("is not a regular file", replace)
-	case info.Size() > memdir.DefaultTopicBytes:
-		return bad(fmt.Sprintf("has %d bytes, more than a memory file may have", info.Size()), "split it")
+	case info.Size() > d.limit:
+		return bad(fmt.Sprintf("has %d bytes, more than the %d that a memory file may have", info.Size(), d.limit), "split it, or raise limits.topic_bytes in the configuration")
 	}
 	return nil
 }
@@ -137,6 +153,9 @@ const (
 	fresh      = 20 * time.Millisecond
 	restFor    = 4 * time.Millisecond
 	restWithin = 100 * time.Millisecond
+	// writersWithin is how long a program that has a file open may go on writing
+	// to it. Programs that save a file take milliseconds.
+	writersWithin = time.Second
 )
 
 // isFresh reports whether a file changed so recently that its writer may not be
@@ -161,6 +180,38 @@ func (d *folder) settled(name, content string) (string, error) {
 		content = now
 	}
 	return content, nil
+}
+
+// released waits until no other program has a file open for writing, where the
+// system tells, and gives what it holds then. busy is true when one still has.
+func (d *folder) released(name, content string) (_ string, busy bool, err error) {
+	f, err := d.root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return content, false, nil
+	}
+	if err != nil {
+		return "", false, d.failed("reading", name, err)
+	}
+	defer f.Close()
+	waited := false
+	for start := time.Now(); ; waited = true {
+		some, known := writers(f)
+		if !known || !some {
+			break
+		}
+		if time.Since(start) > writersWithin {
+			return content, true, nil
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	if !waited {
+		return content, false, nil
+	}
+	now, _, exists, err := d.read(name)
+	if err != nil || !exists {
+		return content, false, err
+	}
+	return now, false, nil
 }
 
 // appendTo adds text to the end of a file. When it fails, the file is as it was.
@@ -289,12 +340,21 @@ func (d *folder) names() ([]string, error) {
 // folders keeps the directories of one change open until it is done.
 type folders struct {
 	root    *os.Root
+	limit   int64 // of the folders
 	instant instant
 	open    map[string]*folder
 }
 
-func newFolders(root *os.Root, in instant) *folders {
-	return &folders{root: root, instant: in, open: map[string]*folder{}}
+func (s *Store) folders(root *os.Root) *folders {
+	return &folders{root: root, limit: s.topicBytes(), instant: s.instant, open: map[string]*folder{}}
+}
+
+// topicBytes is the size past which a file is not memory.
+func (s *Store) topicBytes() int64 {
+	if n := s.opt.Limits.TopicBytes; n > 0 {
+		return n
+	}
+	return memdir.DefaultTopicBytes
 }
 
 func (ds *folders) of(p string, create bool) (*folder, error) {
@@ -306,6 +366,7 @@ func (ds *folders) of(p string, create bool) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.limit = ds.limit
 	ds.open[dir] = d
 	return d, nil
 }
@@ -333,7 +394,7 @@ func (ds *folders) close() {
 // ownIndex names a folder above p, inside the memory directory, that is a
 // memory directory of its own.
 func ownIndex(root *os.Root, p string) string {
-	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+	for dir := path.Dir(p); dir != "." && dir != "/"; dir = path.Dir(dir) {
 		if _, err := root.Lstat(path.Join(dir, memfile.IndexName)); err == nil {
 			return dir
 		}

@@ -56,6 +56,7 @@ type segment struct {
 	read   int64     // bytes of whole records
 	size   int64     // bytes there are; more than read where a record is torn
 	whole  bool      // read when a later segment existed already: it grows no more
+	broken bool      // damage lies in it: readers without the lock stop there, so nothing is added
 	newest time.Time // of its records
 }
 
@@ -78,7 +79,7 @@ func (j *journal) refresh() error {
 }
 
 func (j *journal) reset() {
-	j.segments, j.records, j.open, j.newer = nil, nil, nil, 0
+	j.segments, j.records, j.open, j.newer, j.unsynced = nil, nil, nil, 0, nil
 	clear(j.byID)
 }
 
@@ -92,7 +93,7 @@ func (j *journal) refreshLocked() error {
 	}
 	var names []string
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), segmentExt) {
+		if strings.HasSuffix(e.Name(), segmentExt) && (e.Type().IsRegular() || e.IsDir()) { // opening a pipe would wait for ever
 			names = append(names, e.Name())
 		}
 	}
@@ -181,6 +182,36 @@ func (j *journal) readSegment(seg *segment, last bool) error {
 	return nil
 }
 
+// pastDamage reads what lies behind damage in the newest segment. The caller holds
+// the lock: nobody is just writing there.
+func (j *journal) pastDamage() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for len(j.segments) > 0 && j.newer == 0 {
+		seg := &j.segments[len(j.segments)-1]
+		read := seg.read
+		if read == seg.size {
+			return nil
+		}
+		f, err := os.Open(filepath.Join(j.dir, seg.name))
+		if err != nil {
+			return err
+		}
+		err = errors.Join(j.skipDamage(seg, f), f.Close())
+		if err == nil && seg.read < seg.size {
+			seg.broken = true
+			err = j.readSegment(seg, true)
+		} else if err == nil {
+			seg.read = read // nothing behind it: a record that a crash tore, never begun
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // skipDamage goes on to the next whole record of a segment that grows no more.
 func (j *journal) skipDamage(seg *segment, f *os.File) error {
 	rest := make([]byte, seg.size-seg.read)
@@ -195,7 +226,7 @@ func (j *journal) skipDamage(seg *segment, f *os.File) error {
 		at += i + 1
 		head, _, ok := bytes.Cut(rest[at:], []byte{'\n'})
 		r := &Record{}
-		if !ok || json.Unmarshal(head, r) != nil || !r.valid() || at+len(head)+1+r.Payload >= len(rest) {
+		if !ok || json.Unmarshal(head, r) != nil || !r.valid() || r.Payload >= len(rest)-at-len(head)-1 {
 			continue
 		}
 		payload := rest[at+len(head)+1:][:r.Payload]
@@ -242,10 +273,10 @@ func (j *journal) take(seg *segment, head []byte) (next int64, ok bool) {
 		j.newer = r.Version
 		return 0, false
 	}
-	next = after + int64(r.Payload) + 1
-	if !r.valid() || next > seg.size {
+	if !r.valid() || int64(r.Payload) >= seg.size-after {
 		return 0, false
 	}
+	next = after + int64(r.Payload) + 1
 	r.at = position{seg.name, seg.read, after}
 	j.records = append(j.records, r)
 	j.byID[r.ID] = r

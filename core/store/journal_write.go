@@ -92,7 +92,7 @@ func (j *journal) add(b []byte, id string, rotate bool) (start int64, err error)
 	if n := len(j.segments); n > 0 {
 		last = j.segments[n-1]
 		// A torn record at the end of a segment stays where it is.
-		fresh = last.read != last.size || rotate && last.size >= j.segmentSize
+		fresh = last.broken || last.read != last.size || rotate && last.size >= j.segmentSize
 		name = last.name
 	}
 	flags := os.O_APPEND | os.O_WRONLY
@@ -259,6 +259,13 @@ func (j *journal) removeSegment(name string) error {
 		return fmt.Errorf("trimming the journal: %w", err)
 	}
 	return nil
+}
+
+// forget lets go of what was read, where it cannot be read to its end.
+func (j *journal) forget() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.reset()
 }
 
 // purge removes all segments.

@@ -207,7 +207,7 @@ func (s *Store) holderName() string {
 		return name
 	}
 	var h holder
-	b, err := os.ReadFile(filepath.Join(s.state, holderFile))
+	b, err := readPlain(filepath.Join(s.state, holderFile))
 	if err == nil && json.Unmarshal(b, &h) == nil && h.PID > 0 && h.PID != os.Getpid() {
 		return fmt.Sprintf("process %d (%s, last seen with the lock at %s)", h.PID, h.Actor, h.Since.Format(time.TimeOnly))
 	}

@@ -67,7 +67,7 @@ func (s *Store) Check(ctx context.Context) ([]Loss, []string) {
 	if err != nil {
 		return pending, append(notes, fmt.Sprintf("The history was not looked at: %v.", err))
 	}
-	ds := newFolders(root, s.instant)
+	ds := s.folders(root)
 	defer ds.close()
 	d, err := ds.of(memfile.IndexName, false)
 	if err != nil {

@@ -83,6 +83,11 @@ func (a *application) planFile(f change.File, conflict *ConflictError) error {
 		}
 		merged = true
 	}
+	if stays && cur.Text != ours {
+		if err := a.fits(f.Path, len(cur.Text), len(ours)); err != nil {
+			return err
+		}
+	}
 	a.hardLinked(f.Path, cur)
 	if f.Kind != change.Rename {
 		a.add(newStep(f.Path, cur.Text, cur.Exists, ours, stays), merged)
@@ -125,7 +130,18 @@ func (a *application) planCreate(f change.File, cur Current, ours string, confli
 	if err := a.checkNames(f.Path); err != nil {
 		return err
 	}
+	if err := a.fits(f.Path, 0, len(ours)); err != nil {
+		return err
+	}
 	a.add(newStep(f.Path, "", false, ours, true), false)
+	return nil
+}
+
+// fits refuses to let a file grow past what can be read and undone.
+func (a *application) fits(p string, before, after int) error {
+	if limit := a.store.topicBytes(); int64(after) > limit && after > before {
+		return &memdir.FileError{Path: p, Reason: fmt.Sprintf("would have %d bytes, more than the %d that a memory file may have", after, limit), Hint: "split it, or raise limits.topic_bytes in the configuration"}
+	}
 	return nil
 }
 
@@ -148,6 +164,9 @@ func (a *application) planAppend(f change.File) error {
 		st.Offset = int64(len(have))
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("opening the folder of %s: %w", f.Path, err)
+	}
+	if err := a.fits(f.Path, int(st.Offset), int(st.Offset)+len(added)); err != nil {
+		return err
 	}
 	st.Path, st.Kind, st.After = f.Path, string(change.Append), text.Hash(added)
 	st.after, st.stays = added, true

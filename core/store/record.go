@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -143,7 +144,15 @@ func entriesIn(s string, start, end int) map[string]string {
 
 // valid reports whether a header can be one of ours.
 func (r *Record) valid() bool {
-	return r.Version == formatVersion && len(r.ID) == idLength && r.Payload >= 0
+	if r.Version != formatVersion || len(r.ID) != idLength || r.Payload < 0 {
+		return false
+	}
+	for _, f := range r.Files {
+		if !fs.ValidPath(f.Path) || f.From != "" && !fs.ValidPath(f.From) || strings.ContainsAny(f.Temp, `/\\`) {
+			return false
+		}
+	}
+	return true
 }
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }

@@ -25,6 +25,9 @@ func (s *Store) settle(root *os.Root) (notes []string, err error) {
 	if err := s.journal.readable(); err != nil {
 		return nil, err
 	}
+	if err := s.journal.pastDamage(); err != nil {
+		return nil, err
+	}
 	if damage := s.journal.damage(); damage != "" {
 		notes = append(notes, damage)
 	}
@@ -57,6 +60,12 @@ func (s *Store) complete(root *os.Root, r *Record) (notes []string, err error) {
 	a := s.apply(root, nil, nil)
 	a.record, a.steps = *r, steps
 	defer a.folders.close()
+	for _, st := range steps {
+		// No mem wrote such a record: whoever did may not write through us.
+		if err := memdir.CheckPath(st.Path); err != nil {
+			return nil, &damagedError{r.ID, err.Error()}
+		}
+	}
 	for i := range steps {
 		if err := a.rollForward(&steps[i]); err != nil {
 			return nil, err

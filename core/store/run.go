@@ -31,7 +31,7 @@ type application struct {
 }
 
 func (s *Store) apply(root *os.Root, findings []guard.Finding, notes []string) *application {
-	return &application{store: s, folders: newFolders(root, s.instant), files: map[string]*looked{},
+	return &application{store: s, folders: s.folders(root), files: map[string]*looked{},
 		res: &Result{Findings: findings, Notes: notes}}
 }
 
@@ -342,13 +342,6 @@ func (a *application) amend(st step) error {
 
 func conflictWith(p, now string, conflicts []change.Conflict) error {
 	return &ConflictError{Conflicts: conflicts, Current: map[string]Current{p: {Text: now, Hash: text.Hash(now), Exists: true}}}
-}
-
-func hashOf(content string, exists bool) string {
-	if !exists {
-		return ""
-	}
-	return text.Hash(content)
 }
 
 // like gives the info of the file that a temporary file will replace.

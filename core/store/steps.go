@@ -169,6 +169,14 @@ func (a *application) swapIn(d *folder, name string, st *step, content, expected
 	if err == nil && held && isFresh(info) && (displaced == "" || displaced != expected) && !a.store.wrote(st.Path, text.Hash(displaced)) {
 		displaced, err = d.settled(st.Temp, displaced)
 	}
+	busy := false
+	if err == nil && held {
+		// Whoever had the old file open still writes to it, and to nothing else.
+		displaced, busy, err = d.released(st.Temp, displaced)
+	}
+	if err == nil && busy {
+		err = fmt.Errorf("another program has %s open and goes on writing to it", st.Path)
+	}
 	if err != nil { // a folder or a link in the place of the file: it goes back
 		err = named(err, st.Path)
 		return "", false, errors.Join(err, a.giveBack(d, name, st, content))
@@ -213,8 +221,12 @@ func (a *application) delete(d *folder, name string, st *step) error {
 		return fmt.Errorf("deleting %s: %w", st.Path, err)
 	}
 	got, _, _, err := d.read(st.Temp)
+	busy := false
+	if err == nil {
+		got, busy, err = d.released(st.Temp, got)
+	}
 	err = named(err, st.Path)
-	if err == nil && got == st.before {
+	if err == nil && !busy && got == st.before {
 		st.held, st.displaced = true, got
 		return nil
 	}
@@ -274,6 +286,9 @@ func (s *Store) lookIn(d *folder, name string) (*looked, error) {
 	hash := text.Hash(content)
 	if isFresh(info) && !s.wrote(d.at(name), hash) {
 		if content, err = d.settled(name, content); err != nil {
+			return nil, err
+		}
+		if content, _, err = d.released(name, content); err != nil {
 			return nil, err
 		}
 		hash = text.Hash(content)

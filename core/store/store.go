@@ -199,7 +199,7 @@ func (s *Store) View(ctx context.Context) (*Reading, error) {
 	root, err := s.openRoot(false)
 	if errors.Is(err, fs.ErrNotExist) {
 		v, err := memdir.Read(ctx, emptyFS{}, nil, s.opt.Limits)
-		return &Reading{View: v}, err
+		return &Reading{View: v, Notes: s.gone()}, err
 	}
 	if err != nil {
 		return nil, err
@@ -211,6 +211,17 @@ func (s *Store) View(ctx context.Context) (*Reading, error) {
 		return nil, fmt.Errorf("%s: %w", s.dir, err)
 	}
 	return r, nil
+}
+
+// gone tells of a memory directory that mem wrote to and that is not there any more.
+func (s *Store) gone() []string {
+	if s.journal.refresh() != nil {
+		return nil
+	}
+	if _, f := s.journal.lastOf(memfile.IndexName); f == nil || f.After == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s was deleted by another program; mem had written memories there. memory_history lists them; the next write reports each one that vanished, with the id that puts it back.", s.dir)}
 }
 
 // Load reads one memory file and keeps its text as a merge base.

@@ -207,8 +207,9 @@ func (s *Store) Purge(ctx context.Context) (Purged, error) {
 		return Purged{}, err
 	}
 	defer unlock()
+	// What cannot be completed goes with the rest: a purge is the way out of it.
 	if _, err := s.settle(root); err != nil {
-		return Purged{}, err
+		s.journal.forget()
 	}
 	p := Purged{Changes: len(s.journal.all()), Bytes: s.journal.size()}
 	if err := s.journal.purge(); err != nil {
