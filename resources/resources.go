@@ -120,7 +120,7 @@ func readFile(ref func(rest string) string) func(context.Context, *memory.Memory
 }
 
 func readContext(ctx context.Context, m *memory.Memory, _ string) (string, error) {
-	c, err := m.SessionStart(ctx)
+	c, err := m.SessionStartCut(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -2,26 +2,86 @@ package tools
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"mem/core/memory"
 	"mem/core/store"
-	"mem/core/text"
 )
 
 // consentID names the question whether a text with a secret may be written.
 const consentID = "write-secret"
 
+const (
+	maxQuestions = 100              // asked and not answered yet; the oldest go
+	answerWithin = 30 * time.Minute // a person may be at lunch
+)
+
+// questions remembers what this process asked, so that an answer counts only if
+// there was a question: whoever makes the calls could make up an answer as well.
+type questions struct {
+	now func() time.Time
+
+	mu   sync.Mutex
+	open []asked // oldest first
+}
+
+// asked is a question under way.
+type asked struct {
+	nonce string // nobody can guess it, and it is good for one answer
+	about string // hash of the call it is about
+	at    time.Time
+}
+
+func newQuestions() *questions { return &questions{now: time.Now} }
+
+// ask notes a question and gives the state that its answer has to bring.
+func (q *questions) ask(about string) string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.forget()
+	a := asked{nonce: rand.Text(), about: about, at: q.now()}
+	q.open = append(q.open, a)
+	return a.nonce
+}
+
+// answered reports whether state is that of a question about this call. It is
+// used up by that, also where it was about another call.
+func (q *questions) answered(state, about string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.forget()
+	i := slices.IndexFunc(q.open, func(a asked) bool { return a.nonce == state })
+	if i < 0 {
+		return false
+	}
+	was := q.open[i].about
+	q.open = slices.Delete(q.open, i, i+1)
+	return was == about
+}
+
+func (q *questions) forget() {
+	from := max(0, len(q.open)+1-maxQuestions)
+	for from < len(q.open) && q.now().Sub(q.open[from].at) > answerWithin {
+		from++
+	}
+	q.open = slices.Delete(q.open, 0, from)
+}
+
 // consent looks whether the client brings a person's answer to the question
 // that this very call raised before. asked tells that there was one.
-func consent(ctx context.Context, req mcp.CallToolRequest, args json.RawMessage) (_ context.Context, asked bool) {
+func (q *questions) consent(ctx context.Context, req mcp.CallToolRequest, about string) (_ context.Context, asked bool) {
 	answer, ok := req.Params.InputResponses[consentID]
-	if !ok || req.Params.RequestState != stateOf(args) {
+	if !ok || !canAsk(ctx) || !q.answered(req.Params.RequestState, about) {
 		return ctx, false
 	}
 	if err := answer.DecodeFor(mcp.MethodElicitationCreate); err == nil && allows(answer.Elicitation) {
@@ -40,8 +100,12 @@ func allows(answer *mcp.ElicitationResult) bool {
 	return yes
 }
 
-// stateOf ties an answer to the arguments it was given for.
-func stateOf(args json.RawMessage) string { return text.Hash(string(args)) }
+// callOf names a call, so that an answer holds for the tool, the store and the
+// arguments it was given for and no others.
+func callOf(tool, store string, args json.RawMessage) string {
+	sum := sha256.Sum256([]byte(tool + "\x00" + store + "\x00" + string(args)))
+	return string(sum[:])
+}
 
 // question gives what to ask a person about a write that was refused for a
 // secret, nil where it was not.

@@ -49,15 +49,21 @@ const (
 	kindAmbiguous = "ambiguous"
 )
 
-// maxProblemText bounds each text of a problem, in bytes.
-const maxProblemText = 12_000
+const (
+	// maxError bounds what went wrong, in characters.
+	maxError = 3_000
+	// maxProblemText bounds the texts of a problem together: their weight.
+	maxProblemText = 12_000
+	maxNear        = 10
+	maxFindings    = 10
+)
 
 // failed gives the result of a call that did not succeed.
 func failed(err error) *mcp.CallToolResult {
 	p := problemOf(err)
 	text := p.Error
 	if p.Hash != "" {
-		text += "\n\nCurrent text of " + p.Path + " (hash " + p.Hash + "):\n" + p.Text
+		text += "\n\nCurrent text of " + memdir.ShownName(p.Path) + " (hash " + p.Hash + "):\n" + p.Text
 	}
 	for _, c := range p.Conflicts {
 		text += "\n\nConflict in " + c.Path + ", " + c.Part + "\n--- yours\n" + c.Ours + "\n--- theirs\n" + c.Theirs
@@ -66,7 +72,7 @@ func failed(err error) *mcp.CallToolResult {
 }
 
 func problemOf(err error) problem {
-	p := problem{Error: err.Error(), Kind: kindInvalid}
+	p := problem{Error: memdir.Shown(err.Error(), maxError), Kind: kindInvalid}
 	var exists *memory.ExistsError
 	var conflict *store.ConflictError
 	var refused *store.RefusedError
@@ -76,32 +82,31 @@ func problemOf(err error) problem {
 	switch {
 	case errors.As(err, &exists):
 		p.Kind, p.Path, p.Hash = kindExists, exists.Path, exists.Current.Hash
-		p.Text, p.Cut = cut(exists.Current.Text)
+		p.Text, p.Cut = cut(exists.Current.Text, maxProblemText)
 	case errors.As(err, &conflict):
 		p.Kind = kindConflict
 		p.fill(conflict)
 	case errors.As(err, &refused):
 		p.Kind, p.Path = kindSecret, refused.Path
-		for _, f := range refused.Findings {
-			p.Findings = append(p.Findings, finding{f.Rule, f.Line, f.Reason, f.Fingerprint})
+		for _, f := range refused.Findings[:min(len(refused.Findings), maxFindings)] {
+			p.Findings = append(p.Findings, finding{f.Rule, f.Line, memdir.Shown(f.Reason, 1000), f.Fingerprint})
 		}
 	case errors.As(err, &locked):
 		p.Kind = kindLocked
 	case errors.As(err, &missing):
-		p.Kind, p.Near = kindNotFound, missing.Near
+		p.Kind, p.Near = kindNotFound, few(missing.Near)
 	case errors.As(err, &ambiguous):
-		p.Kind, p.Near = kindAmbiguous, ambiguous.Paths
+		p.Kind, p.Near = kindAmbiguous, few(ambiguous.Paths)
 	}
 	return p
 }
 
 func (p *problem) fill(conflict *store.ConflictError) {
-	for i, c := range conflict.Conflicts {
-		if i == 3 {
-			break
-		}
+	shown := conflict.Conflicts[:min(len(conflict.Conflicts), 3)]
+	for _, c := range shown {
+		c.Path, c.Part = memdir.Shown(c.Path, memdir.MaxShown), memdir.Shown(c.Part, memdir.MaxShown)
 		for _, s := range []*string{&c.Base, &c.Ours, &c.Theirs} {
-			short, isCut := cut(*s)
+			short, isCut := cut(*s, maxProblemText/(2*len(shown)))
 			*s = short
 			p.Cut = p.Cut || isCut
 		}
@@ -110,22 +115,29 @@ func (p *problem) fill(conflict *store.ConflictError) {
 	path := conflict.Conflicts[0].Path
 	if cur, ok := conflict.Current[path]; ok && cur.Exists {
 		p.Path, p.Hash = path, cur.Hash
-		if len(p.Conflicts) == 1 && len(cur.Text) < maxProblemText/2 {
-			p.Text = cur.Text
+		if short, isCut := cut(cur.Text, maxProblemText/2); len(p.Conflicts) == 1 && !isCut {
+			p.Text = short
 		} else {
 			p.Cut = true
 		}
 	}
 }
 
-// cut bounds a text; the whole of it can be read with memory_read.
-func cut(s string) (string, bool) {
-	if len(s) <= maxProblemText {
+// cut bounds a text by what it weighs; the whole of it can be read with
+// memory_read.
+func cut(s string, most int) (string, bool) {
+	short := memory.Fit(s, most)
+	if short == s {
 		return s, false
 	}
-	n := maxProblemText
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
+	return short + "\n… (cut; memory_read gives the whole text)", true
+}
+
+// few bounds a list of paths.
+func few(paths []string) []string {
+	var out []string
+	for _, p := range paths[:min(len(paths), maxNear)] {
+		out = append(out, memory.Fit(p, 1000))
 	}
-	return s[:n] + "\n… (cut; memory_read gives the whole text)", true
+	return out
 }

@@ -23,7 +23,7 @@ func memoryContext() spec {
 		}.with(notice()...),
 		readOnly: true, idempotent: true, eager: true,
 		run: handle(func(ctx context.Context, m *memory.Memory, _ struct{}) (answer, error) {
-			c, err := m.SessionStart(ctx)
+			c, err := m.SessionStartCut(ctx)
 			if err != nil {
 				return answer{}, err
 			}

@@ -29,7 +29,7 @@ func memoryHistory() spec {
 				req("files", list("", schema{
 					req("path", str("")), req("kind", str("")), opt("beforeHash", str("")), opt("afterHash", str("")),
 				}.nested(""))),
-				opt("diff", str("")),
+				opt("diff", str("")), opt("moreFiles", integer("Changed as well, not listed.")),
 			}.nested(""))),
 			opt("nextCursor", str("")),
 			opt("openLosses", list("Ids of losses on this page that nobody put back.", str(""))),
@@ -53,7 +53,7 @@ func memoryHistory() spec {
 func historyWords(h *memory.History) string {
 	lines := []string{fmt.Sprintf("Changes shown: %d", len(h.Changes))}
 	for _, e := range h.Changes {
-		s := fmt.Sprintf("- %s %s %s", e.ID, e.Time.Format(time.RFC3339), e.Title)
+		s := fmt.Sprintf("- %s %s %s", e.ID, e.Time.Format(time.RFC3339), brief(e.Title))
 		if e.UndoneBy != "" {
 			s += " (undone by " + e.UndoneBy + ")"
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"mem/core/memdir"
 	"mem/core/memory"
 )
 
@@ -30,6 +31,7 @@ func memoryList() spec {
 			opt("logs", list("Days that have a daily log, newest first.", str(""))),
 			opt("nested", list("Folders that are memory directories of their own.", str(""))),
 			opt("unread", list("Files that could not be read.", schema{req("path", str("")), req("message", str(""))}.nested(""))),
+			opt("moreUnread", integer("Not listed above.")), opt("moreNested", integer("Not listed above.")),
 			req("index", fill("")),
 		}.with(notice()...),
 		readOnly: true, idempotent: true,
@@ -48,19 +50,22 @@ func memoryList() spec {
 }
 
 func listWords(l *memory.List) string {
-	lines := []string{fmt.Sprintf("%d of %d topics in %s", len(l.Topics), l.Total, l.Directory)}
+	lines := []string{fmt.Sprintf("%d of %d topics in %s", len(l.Topics), l.Total, memdir.Shown(l.Directory, 1000))}
 	for _, t := range l.Topics {
-		s := fmt.Sprintf("- %s (%s) %s", t.Path, t.Type, brief(t.Description))
+		s := fmt.Sprintf("- %s (%s) %s", memdir.ShownName(t.Path), memdir.Shown(t.Type, 60), brief(t.Description))
 		if !t.Linked {
 			s += " [no entry in the index]"
 		}
 		for _, p := range t.Problems {
-			s += " [" + p + "]"
+			s += " [" + brief(p) + "]"
 		}
 		lines = append(lines, s)
 	}
 	for _, p := range l.Unread {
-		lines = append(lines, "Not read: "+p.Path+" "+p.Message)
+		lines = append(lines, "Not read: "+memdir.ShownName(p.Path)+" "+memdir.Shown(p.Message, 400))
+	}
+	if l.MoreUnread > 0 {
+		lines = append(lines, fmt.Sprintf("Not read: %d more files", l.MoreUnread))
 	}
 	if l.NextCursor != "" {
 		lines = append(lines, "More: cursor "+l.NextCursor)

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 
+	"mem/core/memdir"
 	"mem/core/memory"
 )
 
@@ -25,7 +26,7 @@ func memoryMove() spec {
 			if err != nil {
 				return answer{}, err
 			}
-			return answer{r, words(r.From+" is now "+r.Path+".", changeWords(r.Change))}, nil
+			return answer{r, words(memdir.ShownName(r.From)+" is now "+memdir.ShownName(r.Path)+".", changeWords(r.Change))}, nil
 		}),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"mem/core/memdir"
 	"mem/core/memory"
 )
 
@@ -36,12 +37,12 @@ func memoryRead() spec {
 			if err != nil {
 				return answer{}, err
 			}
-			lines := []string{fmt.Sprintf("%s (hash %s, %d bytes)", r.Path, r.Hash, r.Size), r.Text}
+			lines := []string{fmt.Sprintf("%s (hash %s, %d bytes)", memdir.ShownName(r.Path), r.Hash, r.Size), r.Text}
 			if r.NextCursor != "" {
 				lines = append(lines, "More: cursor "+r.NextCursor)
 			}
 			for _, p := range r.Problems {
-				lines = append(lines, "Problem: "+p)
+				lines = append(lines, "Problem: "+memdir.Shown(p, 500))
 			}
 			return answer{r, words(append(lines, noticeWords(r.Notice))...)}, nil
 		}),

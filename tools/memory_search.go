@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mem/core/memdir"
 	"mem/core/memory"
 )
 
@@ -60,13 +61,13 @@ func foundWords(f *memory.Found) string {
 		for _, m := range h.Matched {
 			fields = append(fields, m.Field+": "+strings.Join(m.Words, " "))
 		}
-		lines = append(lines, fmt.Sprintf("- %s (%s) %s [%s]", h.Path, h.Type, brief(h.Description), strings.Join(fields, "; ")))
+		lines = append(lines, fmt.Sprintf("- %s (%s) %s [%s]", memdir.ShownName(h.Path), memdir.Shown(h.Type, 60), brief(h.Description), strings.Join(fields, "; ")))
 		if h.Snippet != "" {
-			lines = append(lines, "  "+strings.Join(strings.Fields(h.Snippet), " "))
+			lines = append(lines, "  "+memdir.Shown(h.Snippet, 2000))
 		}
 	}
 	for _, c := range f.Corrected {
-		lines = append(lines, "Searched instead: "+c)
+		lines = append(lines, "Searched instead: "+brief(c))
 	}
 	if len(f.Unknown) > 0 && f.Reason == "" {
 		lines = append(lines, "In no memory: "+strings.Join(f.Unknown, ", "))

@@ -63,5 +63,5 @@ func writtenWords(w *memory.Written) string {
 	case w.ID == "":
 		verb = "Unchanged:"
 	}
-	return words(fmt.Sprintf("%s %s (hash %s).", verb, w.Path, w.Hash), "Entry: "+w.Entry, changeWords(w.Change))
+	return words(fmt.Sprintf("%s %s (hash %s).", verb, w.Path, w.Hash), "Entry: "+memdir.Shown(w.Entry, 1000), changeWords(w.Change))
 }

@@ -49,6 +49,7 @@ func changed() schema {
 			opt("hash", str("Of the new text.")),
 			opt("merged", boolean("With what somebody else wrote meanwhile.")),
 		}.nested(""))),
+		opt("moreFiles", integer("Changed as well, not listed.")),
 		req("index", fill("How full the index is now.")),
 		opt("findings", list("What the guard saw in the text and let pass.", schema{
 			req("rule", str("")), req("line", integer("")), req("reason", str("")), opt("fingerprint", str("")),
@@ -69,22 +70,15 @@ func words(lines ...string) string {
 
 // brief puts a description on one line of bounded length; the structured part
 // has all of it.
-func brief(s string) string {
-	const most = 200
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return string(r)
-}
+func brief(s string) string { return memdir.Shown(s, 200) }
 
 func noticeWords(n memory.Notice) string {
 	var lines []string
 	for _, l := range n.Vanished {
-		lines = append(lines, "VANISHED: "+l.String())
+		lines = append(lines, "VANISHED: "+memory.LossWords(l))
 	}
 	for _, s := range n.Notes {
-		lines = append(lines, "Note: "+s)
+		lines = append(lines, "Note: "+memdir.Shown(s, 800))
 	}
 	return words(lines...)
 }
@@ -101,13 +95,13 @@ func changeWords(c memory.Change) string {
 	for _, f := range c.Findings {
 		found = append(found, "Found: "+f.Reason)
 	}
-	return words("Change "+c.ID+" (memory_undo takes it back).", filesWords(c.Files), words(found...), fillWords(c.Index), noticeWords(c.Notice))
+	return words("Change "+c.ID+" (memory_undo takes it back).", filesWords(c.Files, c.MoreFiles), words(found...), fillWords(c.Index), noticeWords(c.Notice))
 }
 
-func filesWords(files []store.FileResult) string {
+func filesWords(files []store.FileResult, more int) string {
 	var lines []string
 	for _, f := range files {
-		l := "- " + f.Path + " " + f.Action
+		l := "- " + memdir.ShownName(f.Path) + " " + f.Action
 		if f.Hash != "" {
 			l += ", hash " + f.Hash
 		}
@@ -115,6 +109,9 @@ func filesWords(files []store.FileResult) string {
 			l += ", merged with what somebody else wrote"
 		}
 		lines = append(lines, l)
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("- and %d more files", more))
 	}
 	return words(lines...)
 }

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"runtime/debug"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -91,7 +92,7 @@ func (s spec) definition() mcp.Tool {
 }
 
 // bind makes the tool callable on what open gives.
-func (s spec) bind(open Opener) server.ServerTool {
+func (s spec) bind(open Opener, questions *questions) server.ServerTool {
 	check := &validator{name: s.name, schema: s.in.object()}
 	return server.ServerTool{Tool: s.definition(), Handler: func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 		defer func() {
@@ -115,11 +116,12 @@ func (s spec) bind(open Opener) server.ServerTool {
 		if err != nil {
 			return failed(err), nil
 		}
-		ctx, asked := consent(ctx, req, raw)
+		call := callOf(s.name, name, raw)
+		ctx, asked := questions.consent(ctx, req, call)
 		a, err := s.run(ctx, m, raw)
 		if q := question(err); q != nil && !asked && canAsk(ctx) {
 			if server.IsModernRequest(ctx) {
-				return server.NewInputRequestBuilder(stateOf(raw)).Elicit(consentID, *q).ToolResult(), nil
+				return server.NewInputRequestBuilder(questions.ask(call)).Elicit(consentID, *q).ToolResult(), nil
 			}
 			if allows(ask(ctx, *q)) {
 				a, err = s.run(memory.AllowSecrets(ctx), m, raw)
@@ -128,8 +130,23 @@ func (s spec) bind(open Opener) server.ServerTool {
 		if err != nil {
 			return failed(err), nil
 		}
-		return &mcp.CallToolResult{StructuredContent: a.value, Content: []mcp.Content{mcp.NewTextContent(a.text)}}, nil
+		return whole(a), nil
 	}}
+}
+
+// whole puts an answer into a result that is no larger than clients take. Where
+// the two parts together are, the words end early; all lists and texts of the
+// structured part are bounded where they are made.
+func whole(a answer) *mcp.CallToolResult {
+	const rest = 1_000 // of what is around the two, and the mark
+	if b, err := json.Marshal(a.value); err == nil {
+		if room := maxResultSize - rest - utf8.RuneCount(b); len(a.text) > room/6 {
+			if short := memory.Fit(a.text, max(room, 0)); short != a.text {
+				a.text = short + "\n(cut; the structured part of this result has all of it)"
+			}
+		}
+	}
+	return &mcp.CallToolResult{StructuredContent: a.value, Content: []mcp.Content{mcp.NewTextContent(a.text)}}
 }
 
 // storeOf takes the store out of checked arguments, since every tool has it.

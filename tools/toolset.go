@@ -32,8 +32,9 @@ func Toolsets() []Toolset {
 // Bind gives the tools of a toolset, working on what open gives.
 func (t Toolset) Bind(open Opener) []server.ServerTool {
 	var out []server.ServerTool
+	questions := newQuestions()
 	for _, s := range t.specs {
-		out = append(out, s.bind(open))
+		out = append(out, s.bind(open, questions))
 	}
 	return out
 }

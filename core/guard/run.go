@@ -5,12 +5,33 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/zricethezav/gitleaks/v8/detect/codec"
 )
 
 // search runs the rules on the text and on what is encoded in it.
 func (set *ruleSet) search(text string) ([]hit, error) {
+	hits, err := set.plainAndDecoded(text)
+	if err != nil {
+		return nil, err
+	}
+	if shown, at := withoutHidden(text); at != nil {
+		more, err := set.plainAndDecoded(shown)
+		if err != nil {
+			return nil, err
+		}
+		for i := range more {
+			if m := &more[i].at; m.start < m.end {
+				*m = span{at[m.start], at[m.end-1] + 1}
+			}
+		}
+		hits = addApart(hits, more)
+	}
+	return tidy(hits), nil
+}
+
+func (set *ruleSet) plainAndDecoded(text string) ([]hit, error) {
 	hits, err := set.pass(text, nil)
 	if err != nil {
 		return nil, err
@@ -19,12 +40,42 @@ func (set *ruleSet) search(text string) ([]hit, error) {
 	if err != nil {
 		return nil, err
 	}
+	return addApart(hits, more), nil
+}
+
+// addApart adds the hits that lie apart from those there are.
+func addApart(hits, more []hit) []hit {
 	for _, h := range more {
 		if !slices.ContainsFunc(hits, func(o hit) bool { return o.at.overlaps(h.at) }) {
 			hits = append(hits, h)
 		}
 	}
-	return tidy(hits), nil
+	return hits
+}
+
+// withoutHidden returns text as a person sees it, without the characters that could be strewn into a secret so that no
+// rule knows it and whoever reads it still does, and where each of its bytes stands in text. at is nil if there are no
+// such characters.
+func withoutHidden(text string) (shown string, at []int) {
+	strewn := func(r rune) bool {
+		c := classOf(r)
+		return c != nil && c.rule != "control" && c.rule != "line-separator"
+	}
+	if !strings.ContainsFunc(text, strewn) {
+		return text, nil
+	}
+	b := make([]byte, 0, len(text))
+	at = make([]int, 0, len(text))
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if !strewn(r) {
+			for n := range size {
+				b, at = append(b, text[i+n]), append(at, i+n)
+			}
+		}
+		i += size
+	}
+	return string(b), at
 }
 
 // decode runs the rules on what is encoded in the text.

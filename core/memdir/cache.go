@@ -40,6 +40,7 @@ const (
 type stamp struct {
 	size  int64
 	mtime time.Time
+	more  state  // what else tells files apart, where the system has it
 	text  string // of an open buffer, see Overlay; comparing it costs nothing while it is the same one
 }
 
@@ -49,7 +50,7 @@ type cached[T any] struct {
 }
 
 func stampOf(info fs.FileInfo) stamp {
-	s := stamp{size: info.Size(), mtime: info.ModTime()}
+	s := stamp{size: info.Size(), mtime: info.ModTime(), more: stateOf(info)}
 	if b, ok := info.Sys().(Buffer); ok {
 		s.text = b.Text
 	}
@@ -59,6 +60,9 @@ func stampOf(info fs.FileInfo) stamp {
 func (s stamp) trustworthy(readAt time.Time) bool {
 	if s.text != "" {
 		return true
+	}
+	if s.more.fresh(readAt) {
+		return false
 	}
 	if s.mtime.Nanosecond() == 0 {
 		return readAt.Sub(s.mtime) > racyWhole
@@ -90,8 +94,12 @@ func (c *Cache) index(src fs.FS, info fs.FileInfo, limits Limits) (*memfile.Inde
 	if hit.val != nil && hit.stamp == stampOf(info) {
 		return hit.val, nil
 	}
+	was := hit.stamp
+	if hit.val != nil && was.size == 0 {
+		was.size = int64(hit.val.Text().Len())
+	}
 	now := time.Now()
-	content, err := readLimited(src, memfile.IndexName, info, limits.topicBytes())
+	content, info, err := readSettled(src, memfile.IndexName, info, limits.topicBytes(), was)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +194,7 @@ func readHead(src fs.FS, p string, info fs.FileInfo, scanLines int) (*Topic, err
 // topicOf takes from a parsed head what a View keeps. The strings are copied, so
 // that a name does not hold the whole text in memory.
 func topicOf(p string, info fs.FileInfo, f *memfile.File, whole bool, scanLines int) *Topic {
-	t := &Topic{Path: p, Size: info.Size(), ModTime: info.ModTime(), Meta: f.Meta().Clone(), Form: f.Form(), Problems: f.Problems}
+	t := &Topic{Path: p, Size: info.Size(), ModTime: info.ModTime(), Meta: f.Meta().Clone(), Form: f.Form(), Problems: f.Problems, state: stateOf(info)}
 	for i := range t.Problems {
 		t.Problems[i].Key = strings.Clone(t.Problems[i].Key)
 	}
@@ -229,18 +237,22 @@ func (c *Cache) Load(src fs.FS, p string, limits Limits) (*Body, error) {
 		return nil, &FileError{Path: p, Reason: "lies behind " + dir + ", which is a symbolic link", Hint: "put the folder itself there"}
 	}
 	st := stampOf(info)
+	var was stamp
 	c.mu.Lock()
-	if el, ok := c.bodies[p]; ok && el.Value.(bodyEntry).stamp == st {
-		c.recent.MoveToFront(el)
-		c.mu.Unlock()
-		return el.Value.(bodyEntry).body, nil
+	if el, ok := c.bodies[p]; ok {
+		if was = el.Value.(bodyEntry).stamp; was == st {
+			c.recent.MoveToFront(el)
+			c.mu.Unlock()
+			return el.Value.(bodyEntry).body, nil
+		}
 	}
 	c.mu.Unlock()
 	now := time.Now()
-	content, err := readLimited(src, p, info, limits.topicBytes())
+	content, info, err := readSettled(src, p, info, limits.topicBytes(), was)
 	if err != nil {
 		return nil, err
 	}
+	st = stampOf(info)
 	b := &Body{Path: p, Hash: text.Hash(content), File: memfile.Parse(content)}
 	if st.trustworthy(now) && int64(len(content)) == st.size {
 		c.keep(p, bodyEntry{st, b})
@@ -279,6 +291,48 @@ func (c *Cache) drop(el *list.Element) {
 	e := c.recent.Remove(el).(bodyEntry)
 	delete(c.bodies, e.body.Path)
 	c.bytes -= e.size
+}
+
+// How long a file that another program seems to be writing is looked at again:
+// between the moments when it is emptied and when all of it is there, usually less
+// than a millisecond passes.
+const (
+	lookAgain  = 4 * time.Millisecond
+	lookAtMost = 40 * time.Millisecond
+)
+
+// readSettled reads a whole file. One that changed just now, in place, and is
+// empty or shorter than it was (as was tells) may be half written: it is read
+// until two reads agree. What mem writes is never seen half written, nor is it
+// the same file as before.
+func readSettled(src fs.FS, p string, info fs.FileInfo, limit int64, was stamp) (string, fs.FileInfo, error) {
+	content, err := readLimited(src, p, info, limit)
+	if err != nil || !halfWritten(info, int64(len(content)), was) {
+		return content, info, err
+	}
+	for end := time.Now().Add(lookAtMost); time.Now().Before(end); {
+		time.Sleep(lookAgain)
+		if info, err = lstat(src, p); err != nil {
+			return "", nil, err
+		}
+		if why := notRegular(info); why != "" {
+			return "", nil, &FileError{Path: p, Reason: why, Hint: "put a plain file in its place"}
+		}
+		again, err := readLimited(src, p, info, limit)
+		if err != nil || again == content {
+			return again, info, err
+		}
+		content = again
+	}
+	return content, info, nil
+}
+
+func halfWritten(info fs.FileInfo, read int64, was stamp) bool {
+	if _, open := info.Sys().(Buffer); open || time.Since(info.ModTime()).Abs() > racy {
+		return false
+	}
+	read = min(read, info.Size())
+	return read == 0 || read < was.size && !stateOf(info).other(was.more)
 }
 
 // readLimited reads a whole file, unless it is too large to be memory.

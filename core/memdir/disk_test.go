@@ -26,6 +26,7 @@ func onDisk(t testing.TB, contents map[string]string) (dir string, root *os.Root
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
+	time.Sleep(racy + 10*time.Millisecond) // what changed just now is not cached
 	return dir, root
 }
 

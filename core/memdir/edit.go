@@ -137,7 +137,7 @@ func replaceSection(f *memfile.File, name, content string) ([]text.Edit, error) 
 		found = i
 	}
 	if found < 0 {
-		return nil, fmt.Errorf("there is no section %q; the sections are: %s", want, strings.Join(quoteAll(Sections(f)), ", "))
+		return nil, fmt.Errorf("there is no section %q; the sections are: %s", cutMark(want, MaxShown), strings.Join(quoteAll(Sections(f)), ", "))
 	}
 	h := heads[found]
 	end := f.Body.End
@@ -171,9 +171,13 @@ func quoteAll(names []string) []string {
 	if len(names) == 0 {
 		return []string{"none"}
 	}
-	out := make([]string, len(names))
+	const most = 20
+	var out []string
 	for i, n := range names {
-		out[i] = fmt.Sprintf("%q", n)
+		if i == most {
+			return append(out, fmt.Sprintf("and %d more", len(names)-most))
+		}
+		out = append(out, fmt.Sprintf("%q", cutMark(n, MaxShown)))
 	}
 	return out
 }

@@ -15,7 +15,7 @@ type FileError struct {
 }
 
 func (e *FileError) Error() string {
-	return fmt.Sprintf("%s %s; %s", e.Path, e.Reason, e.Hint)
+	return fmt.Sprintf("%s %s; %s", ShownName(e.Path), e.Reason, e.Hint)
 }
 
 // NotFoundError says that no topic is meant by a reference.
@@ -25,9 +25,9 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
-	s := fmt.Sprintf("there is no topic %q", e.Ref)
+	s := fmt.Sprintf("there is no topic %q", cutMark(e.Ref, MaxShown))
 	if len(e.Near) > 0 {
-		s += "; near it: " + strings.Join(e.Near, ", ")
+		s += "; near it: " + strings.Join(shownNames(e.Near), ", ")
 	}
 	return s + ". memory_list gives all topics"
 }
@@ -39,7 +39,20 @@ type AmbiguousError struct {
 }
 
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%q means %d topics: %s. Give the path of one", e.Ref, len(e.Paths), strings.Join(e.Paths, ", "))
+	return fmt.Sprintf("%q means %d topics: %s. Give the path of one", cutMark(e.Ref, MaxShown), len(e.Paths), strings.Join(shownNames(e.Paths), ", "))
+}
+
+// shownNames gives the first names of a list, and how many more there are.
+func shownNames(names []string) []string {
+	const most = 10
+	var out []string
+	for i, n := range names {
+		if i == most {
+			return append(out, fmt.Sprintf("and %d more", len(names)-most))
+		}
+		out = append(out, ShownName(n))
+	}
+	return out
 }
 
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
@@ -56,6 +69,14 @@ func notRegular(info fs.FileInfo) string {
 	default:
 		return "is not a regular file"
 	}
+}
+
+// notFolder says what a file is that stands where a folder has to be.
+func notFolder(info fs.FileInfo) string {
+	if why := notRegular(info); why != "" {
+		return why
+	}
+	return "is a file"
 }
 
 // lstat looks at a name without following a link where the source can.

@@ -25,6 +25,9 @@ func (v *View) Move(ctx context.Context, t *Topic, to string) (c change.Change, 
 	if other := v.Topic(to); other != nil {
 		return c, nil, fmt.Errorf("%s exists already; delete it first or choose another path", to)
 	}
+	if err := v.CheckPlace(to); err != nil {
+		return c, nil, err
+	}
 	c = change.Change{Op: "move", Title: "move " + t.Path + " to " + to}
 	body, err := v.Load(t)
 	if err != nil {
@@ -45,13 +48,17 @@ func (v *View) Move(ctx context.Context, t *Topic, to string) (c change.Change, 
 		}
 		b, err := v.Load(other)
 		if err != nil {
-			notes = append(notes, fmt.Sprintf("%s could not be read, so links in it were not looked at: %v", other.Path, err))
+			notes = append(notes, fmt.Sprintf("%s could not be read, so links in it were not looked at: %v", ShownName(other.Path), err))
 			continue
 		}
 		links := memfile.Links(b.File.Text, b.File.Body, b.File.Outline())
 		edits := retarget(b.File.Text, links, other.Path, t.Path, to)
 		if t.Meta.Name == "" {
 			edits = append(edits, renameWiki(links, Stem(t.Path), Stem(to))...)
+		}
+		if len(edits) > 0 && CheckTopicPath(other.Path) != nil {
+			notes = append(notes, fmt.Sprintf("%s links it and was left as it is: mem does not write a file of this name", ShownName(other.Path)))
+			continue
 		}
 		if f, ok := change.EditFile(other.Path, b.File.Text.String(), edits); ok {
 			c.Files = append(c.Files, f)

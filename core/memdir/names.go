@@ -85,13 +85,13 @@ func CheckTopicPath(p string) error {
 
 func checkShape(p string) error {
 	bad := func(why string) error {
-		return fmt.Errorf("%q is not a path in a memory directory: %s. Give a relative path with forward slashes that ends in .md", p, why)
+		return fmt.Errorf("%q is not a path in a memory directory: %s. Give a relative path with forward slashes that ends in .md", cutMark(p, MaxShown), why)
 	}
 	switch {
 	case p == "":
 		return bad("it is empty")
 	case !utf8.ValidString(p):
-		return bad("it is not valid UTF-8")
+		return fmt.Errorf("%q is not valid UTF-8, so no program can name it in a call. Rename the file, or give another path", cutMark(p, MaxShown))
 	case strings.ContainsRune(p, '\\'):
 		return bad("it holds a backslash")
 	case path.IsAbs(p):
@@ -104,6 +104,9 @@ func checkShape(p string) error {
 		return bad("it is longer than 1,024 bytes")
 	}
 	els := strings.Split(p, "/")
+	if len(els)-1 > maxDepth {
+		return fmt.Errorf("%q lies deeper than %d folders, where memory is not looked for. Give a path with fewer folders", cutMark(p, MaxShown), maxDepth)
+	}
 	for i, el := range els {
 		if why := badElement(el); why != "" {
 			return bad(why)

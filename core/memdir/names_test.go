@@ -148,3 +148,16 @@ func FuzzNames(f *testing.F) {
 		}
 	})
 }
+
+func TestPathsThatNoViewLists(t *testing.T) {
+	deep := strings.Repeat("d/", maxDepth)
+	if err := CheckTopicPath(deep + "x.md"); err != nil {
+		t.Error(err)
+	}
+	if err := CheckTopicPath(deep + "d/x.md"); err == nil || !strings.Contains(err.Error(), "deeper than 16 folders") {
+		t.Errorf("err = %v", err)
+	}
+	if err := CheckTopicPath("a\xff.md"); err == nil || !strings.Contains(err.Error(), "Rename the file") {
+		t.Errorf("err = %v", err)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"mem/core/memfile"
 )
@@ -103,7 +104,14 @@ type Topic struct {
 	// read; Load finds all.
 	Problems []memfile.Problem
 
+	state   state
 	scanned memfile.Meta // what a reader of the lines that a scan reads sees
+}
+
+// Version tells whether the file is the one that was read, for those who keep
+// something made of it.
+func (t *Topic) Version() string {
+	return fmt.Sprint(t.Size, t.ModTime.UnixNano(), t.state, t.Hash)
 }
 
 // Name gives the topic's name, from the file name where it has none.
@@ -211,6 +219,8 @@ func (v *View) walk(ctx context.Context, dir string, depth int) error {
 		case isLink(e) && !memfile.IsMarkdown(p):
 			v.linkedDir(p)
 		case !isTopicName(p):
+		case !utf8.ValidString(e.Name()):
+			v.problem(p, "has a name that is not valid UTF-8, so no call can name it. Rename the file.")
 		case isLink(e):
 			v.problem(p, "is a symbolic link, which mem does not follow. Put the file itself here.")
 		case !e.Type().IsRegular():

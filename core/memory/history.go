@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"mem/core/memdir"
 	"mem/core/store"
 )
 
@@ -30,6 +32,24 @@ type History struct {
 type Event struct {
 	store.Event
 	Diff string `json:"diff,omitempty"`
+	// MoreFiles counts those that it changed as well and that Files leaves out.
+	MoreFiles int `json:"moreFiles,omitempty"`
+}
+
+// maxEventFiles bounds the files listed of one change.
+const maxEventFiles = 20
+
+// short bounds what is told of a change.
+func short(e store.Event) Event {
+	out := Event{Event: e}
+	out.Title, out.Origin, out.Actor = fit(e.Title, maxAbout), fit(e.Origin, maxName), fit(e.Actor, maxName)
+	if n := len(e.Files); n > maxEventFiles {
+		out.Files, out.MoreFiles = e.Files[:maxEventFiles], n-maxEventFiles
+	}
+	var left int
+	out.Files, left = some(out.Files, 3*maxExtras)
+	out.MoreFiles += left
+	return out
 }
 
 // HistoryOptions selects changes.
@@ -39,6 +59,9 @@ type HistoryOptions struct {
 	Limit  int    // changes a page; 0 means 20, at most 100
 	Cursor string
 }
+
+// changeID is the form of a change's id, which is the cursor too.
+var changeID = regexp.MustCompile(`^[0-9a-z]{13}$`)
 
 const (
 	defaultEvents = 20
@@ -56,14 +79,22 @@ func (m *Memory) History(ctx context.Context, o HistoryOptions) (*History, error
 		}
 		var diff strings.Builder
 		for _, f := range e.Files {
+			if diff.Len() > 2*maxDiff {
+				break
+			}
 			if e.Op == store.OpDisplaced {
-				fmt.Fprintf(&diff, "--- what another program had written to %s\n%s\n", f.Path, f.Old)
+				fmt.Fprintf(&diff, "--- what another program had written to %s\n%s\n", memdir.ShownName(f.Path), fence("text", f.Old))
 				continue
 			}
 			diff.WriteString(unified(f.Path, f.Old, f.New))
 		}
-		h.Changes = append(h.Changes, Event{Event: e, Diff: clip(diff.String(), 3*maxDiff)})
+		ev := short(e)
+		ev.Diff = fit(diff.String(), 2*maxDiff)
+		h.Changes = append(h.Changes, ev)
 		return h, nil
+	}
+	if o.Cursor != "" && !changeID.MatchString(o.Cursor) {
+		return nil, fmt.Errorf("cursor %s is not one that an earlier result gave; leave it out to start from the newest change", memdir.ShownName(o.Cursor))
 	}
 	limit := o.Limit
 	if limit <= 0 {
@@ -86,16 +117,17 @@ func (m *Memory) History(ctx context.Context, o HistoryOptions) (*History, error
 		return nil, err
 	}
 	room := newBudget()
-	for _, e := range events {
+	for _, full := range events {
+		e := short(full)
 		b, err := json.Marshal(e)
 		if err != nil {
 			return nil, fmt.Errorf("listing the history: %w", err)
 		}
-		if !room.take(string(b)) {
+		if !room.take(string(b)) && len(h.Changes) > 0 {
 			more = true
 			break
 		}
-		h.Changes = append(h.Changes, Event{Event: e})
+		h.Changes = append(h.Changes, e)
 		if e.Op == store.OpVanished && e.UndoneBy == "" {
 			h.Open = append(h.Open, e.ID)
 		}
@@ -151,7 +183,7 @@ func (m *Memory) Status(ctx context.Context) (*Status, error) {
 		return nil, err
 	}
 	l := m.Location
-	n.Notes = append(n.Notes, unread(v)...)
+	n.note(unread(v)...)
 	s := &Status{Directory: l.Directory, Exists: v.Exists, Rule: string(l.Rule), Why: l.Why, State: m.store.StateDirectory(),
 		On: l.Memory.On, OnWhy: l.Memory.Why, DailyLog: m.dailyLog(), Topics: len(v.Topics), Logs: len(v.Logs),
 		ByType: map[string]int{}, Warnings: slices.Clone(l.Warnings), Notice: n}
@@ -165,5 +197,6 @@ func (m *Memory) Status(ctx context.Context) (*Status, error) {
 }
 
 func unified(path, old, new string) string {
+	path = memdir.Shown(path, maxPath) // a name with a line break would end its line
 	return udiff.Unified("a/"+path, "b/"+path, old, new)
 }

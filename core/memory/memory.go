@@ -47,9 +47,11 @@ type Memory struct {
 	scanner *guard.Scanner
 	origin  string
 
-	mu    sync.Mutex
-	index *recall.Index
-	last  *memdir.View // the newest one
+	indexing sync.Mutex
+	index    *recall.Index // guarded by indexing
+
+	mu   sync.Mutex
+	last *memdir.View // the newest one
 }
 
 // Open finds a memory directory and opens it. Nothing is read or created in
@@ -148,6 +150,8 @@ type Notice struct {
 	// Notes are things the reader must know: memory is switched off, a crash
 	// was repaired, a file could not be read.
 	Notes []string `json:"notes,omitempty"`
+
+	more int // notes that were left out
 }
 
 // Off says that memory is switched off, "" when it is on.
@@ -159,13 +163,14 @@ func (m *Memory) Off() string {
 }
 
 func (m *Memory) notice(losses []store.Loss, notes []string) Notice {
-	n := Notice{Vanished: losses}
+	var n Notice
+	n.lose(losses...)
 	if off := m.Off(); off != "" {
-		n.Notes = append(n.Notes, off)
+		n.note(off)
 	}
-	n.Notes = append(n.Notes, m.Warnings...)
-	n.Notes = append(n.Notes, m.Location.Warnings...)
-	n.Notes = append(n.Notes, notes...)
+	n.note(m.Warnings...)
+	n.note(m.Location.Warnings...)
+	n.note(notes...)
 	return n
 }
 
@@ -180,7 +185,7 @@ func (m *Memory) view(ctx context.Context) (*store.Reading, Notice, error) {
 	m.mu.Unlock()
 	n := m.notice(v.Losses, v.Notes)
 	if !v.Exists {
-		n.Notes = append(n.Notes, fmt.Sprintf("%s does not exist yet: nothing is remembered. The first write creates it.", m.Location.Directory))
+		n.note(fmt.Sprintf("%s does not exist yet: nothing is remembered. The first write creates it.", m.Location.Directory))
 	}
 	return v, n, nil
 }
@@ -193,7 +198,7 @@ func unread(v *store.Reading) []string {
 		if i == shown {
 			return append(notes, fmt.Sprintf("%d more files could not be read; memory_list names them.", len(v.Problems)-shown))
 		}
-		notes = append(notes, p.Path+" "+p.Message)
+		notes = append(notes, problemWords(p))
 	}
 	return notes
 }

@@ -55,16 +55,18 @@ func (b *budget) take(s string) bool {
 }
 
 // pageOf gives as much of s as fits, from offset on, cut at a line where it can
-// be, and the offset where the next page starts, 0 at the end.
-func pageOf(s string, offset int) (page string, next int, err error) {
+// be, and the offset where the next page starts, 0 at the end. taken is what else
+// weighs on the result.
+func pageOf(s string, offset, taken int) (page string, next int, err error) {
 	if offset < 0 || offset > len(s) || (offset < len(s) && !utf8.RuneStart(s[offset])) {
 		return "", 0, fmt.Errorf("the cursor does not fit this text; read it from the start")
 	}
 	rest := s[offset:]
-	if len(rest) <= maxResultChars/maxEscaped {
+	room := max(maxResultChars-taken, maxResultChars/4)
+	if len(rest) <= room/maxEscaped {
 		return rest, 0, nil // fits whatever it holds
 	}
-	chars, quarters, line := maxResultChars, 4*maxResultTokens, 0
+	chars, quarters, line := room, 4*maxResultTokens, 0
 	for i, r := range rest {
 		c, q := weight(string(r))
 		if chars -= c; chars < 0 {

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"mem/core/memdir"
@@ -34,6 +37,8 @@ type ListOptions struct {
 	Type   string // only this type
 	Cursor string // from an earlier result
 	Limit  int    // topics a page; 0 means as many as fit, at most 200
+
+	whole bool // list everything that is no topic, however much it is
 }
 
 // List is one page of the topics of a memory, newest first.
@@ -45,8 +50,19 @@ type List struct {
 	Logs       []string    `json:"logs,omitempty"`   // days that have a daily log, newest first
 	Nested     []string    `json:"nested,omitempty"` // folders that are memory directories of their own
 	Unread     []Unread    `json:"unread,omitempty"`
+	MoreNested int         `json:"moreNested,omitempty"` // not listed above
+	MoreUnread int         `json:"moreUnread,omitempty"`
 	Index      memdir.Fill `json:"index"`
 	Notice
+}
+
+// shortProblems bounds what is said of each file.
+func shortProblems(ps []memdir.Problem) []memdir.Problem {
+	var out []memdir.Problem
+	for _, p := range ps {
+		out = append(out, memdir.Problem{Path: fit(p.Path, maxAbout), Message: memdir.Shown(p.Message, maxNote)})
+	}
+	return out
 }
 
 // Unread is a file that could not be read as memory, and why.
@@ -70,15 +86,22 @@ func (m *Memory) List(ctx context.Context, o ListOptions) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &List{Directory: m.Location.Directory, Topics: []Topic{}, Nested: v.Nested, Unread: v.Problems, Index: memdir.FillOf(v.Index, m.rule()), Notice: n}
+	l := &List{Directory: m.Location.Directory, Topics: []Topic{}, Index: memdir.FillOf(v.Index, m.rule()), Notice: n}
 	for i, d := range v.Logs {
 		if i == maxListedLogs {
 			break
 		}
 		l.Logs = append(l.Logs, d.Date)
 	}
+	l.Unread, l.MoreUnread = shortProblems(v.Problems), 0
+	l.Nested = v.Nested
+	if !o.whole {
+		l.Unread, l.MoreUnread = some(l.Unread, maxExtras)
+		l.Nested, l.MoreNested = some(v.Nested, maxExtras)
+	}
 	seen, _ := v.Scan(len(v.Topics))
 	room := newBudget()
+	room.chars -= size(l.Unread) + size(l.Nested) + size(l.Notice)
 	for _, s := range seen {
 		if o.Type != "" && s.Topic.Meta.Type != o.Type {
 			continue
@@ -92,7 +115,7 @@ func (m *Memory) List(ctx context.Context, o ListOptions) (*List, error) {
 		if err != nil {
 			return nil, fmt.Errorf("listing %s: %w", t.Path, err)
 		}
-		if !room.take(string(b)) || len(l.Topics) == pageSize(o.Limit) {
+		if !room.take(string(b)) && len(l.Topics) > 0 || len(l.Topics) == pageSize(o.Limit) {
 			l.NextCursor = strconv.Itoa(l.Total - 1)
 			continue
 		}
@@ -120,10 +143,14 @@ func cursorOffset(cursor string) (int, error) {
 }
 
 func topicOf(t *memdir.Topic, x *memfile.Index) Topic {
-	out := Topic{Path: t.Path, Name: t.Name(), Description: t.Meta.Description, Type: t.Meta.Type,
+	out := Topic{Path: fit(t.Path, maxPath), Name: fit(t.Name(), maxName), Description: fit(t.Meta.Description, maxAbout), Type: fit(t.Meta.Type, maxType),
 		Modified: t.ModTime.UTC(), Size: t.Size, Linked: x.Entry(t.Path) != nil}
-	for _, p := range t.Problems {
-		out.Problems = append(out.Problems, p.Message)
+	for i, p := range t.Problems {
+		if i == maxProblems {
+			out.Problems = append(out.Problems, fmt.Sprintf("%d more problems", len(t.Problems)-i))
+			break
+		}
+		out.Problems = append(out.Problems, fit(p.Message, maxName))
 	}
 	return out
 }
@@ -174,15 +201,20 @@ func (m *Memory) Read(ctx context.Context, ref, cursor string) (*Read, error) {
 	}
 	r := &Read{Path: b.Path, Hash: b.Hash, Size: b.File.Text.Len(), Notice: n}
 	meta := b.File.Meta()
-	r.Name, r.Description, r.Type, r.Modified = meta.Name, meta.Description, meta.Type, meta.Modified
-	for _, p := range b.File.Problems {
-		r.Problems = append(r.Problems, fmt.Sprintf("line %d: %s", b.File.Text.LineAt(p.Span.Start)+1, p.Message))
+	r.Name, r.Description = fit(meta.Name, maxName), fit(meta.Description, maxAbout)
+	r.Type, r.Modified = fit(meta.Type, maxType), fit(meta.Modified, maxType)
+	for i, p := range b.File.Problems {
+		if i == 3*maxProblems {
+			r.Problems = append(r.Problems, fmt.Sprintf("%d more problems", len(b.File.Problems)-i))
+			break
+		}
+		r.Problems = append(r.Problems, fit(fmt.Sprintf("line %d: %s", b.File.Text.LineAt(p.Span.Start)+1, p.Message), maxAbout))
 	}
 	if b.Path == memfile.IndexName {
 		f := memdir.FillOf(m.store.ParseIndex(b.File.Text.String()), m.rule())
 		r.Fill = &f
 	}
-	page, next, err := pageOf(strings.ToValidUTF8(b.File.Text.String(), "\uFFFD"), offset)
+	page, next, err := pageOf(strings.ToValidUTF8(b.File.Text.String(), "\uFFFD"), offset, size(r.Notice)+size(r.Problems)+size(r.Path))
 	if err != nil {
 		return nil, err
 	}
@@ -203,13 +235,24 @@ func (m *Memory) direct(ref string) (*memdir.Body, error) {
 	if err := memdir.CheckPath(p); err != nil {
 		return nil, err
 	}
-	// A folder with an index of its own is another memory directory.
+	// A folder with an index of its own is another memory directory, and at the
+	// root of a repository only a View tells what is a topic.
 	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-		if _, err := m.store.Load(path.Join(dir, memfile.IndexName)); err == nil {
+		if m.there(path.Join(dir, memfile.IndexName)) {
 			return nil, fs.ErrNotExist
 		}
 	}
+	if memdir.CheckTopicPath(p) == nil && m.there(".git") {
+		return nil, fs.ErrNotExist
+	}
 	return m.store.Load(p)
+}
+
+// there reports whether something stands at a path in the memory directory; what
+// cannot be looked at is taken to be there.
+func (m *Memory) there(p string) bool {
+	_, err := os.Lstat(filepath.Join(m.Location.Directory, filepath.FromSlash(p)))
+	return err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 }
 
 // known loads the topic that a name meant in the last View, if no file came or
@@ -263,6 +306,9 @@ func (m *Memory) resolve(v *memdir.View, ref string) (*memdir.Body, error) {
 	}
 	if memfile.IsMarkdown(ref) {
 		if bad := memdir.CheckPath(ref); bad != nil {
+			return nil, bad
+		}
+		if bad := v.CheckPlace(path.Clean(ref)); bad != nil {
 			return nil, bad
 		}
 		if _, loadErr := m.store.Load(path.Clean(ref)); loadErr != nil && !errors.Is(loadErr, fs.ErrNotExist) {

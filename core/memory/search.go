@@ -78,7 +78,8 @@ func (m *Memory) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.Notes = append(append(n.Notes, unread(v)...), notes...)
+	n.note(unread(v)...)
+	n.note(notes...)
 	limit := o.Limit
 	if limit <= 0 {
 		limit = defaultHits
@@ -90,14 +91,21 @@ func (m *Memory) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 		}
 		return o.Type == "" || t.Meta.Type == o.Type
 	}})
-	f := &Found{Query: o.Query, Hits: []Hit{}, Total: res.Total, Unknown: res.Unknown, Ignored: res.Ignored, Reason: res.Reason, Notice: n}
+	f := &Found{Query: fit(o.Query, maxAbout), Hits: []Hit{}, Total: res.Total, Unknown: fewWords(res.Unknown), Ignored: fewWords(res.Ignored), Reason: fit(res.Reason, 2*maxAbout), Notice: n}
+	if more := len(res.Unknown) + len(res.Ignored) - len(f.Unknown) - len(f.Ignored); more > 0 {
+		f.note(fmt.Sprintf("The query has %d more words that are in no memory or too common to search.", more))
+	}
 	if res.Total == 0 && !o.Logs && o.Type == "" {
 		if all := x.Search(o.Query, recall.Options{Limit: 1, SnippetBytes: -1}); all.Total > 0 {
 			f.Reason = fmt.Sprintf("no topic matches, but %d daily logs do; search again with logs", all.Total)
 		}
 	}
-	for _, c := range res.Corrections {
-		f.Corrected = append(f.Corrected, c.Word+" → "+strings.Join(c.To, ", "))
+	for i, c := range res.Corrections {
+		if i == maxWords {
+			f.note(fmt.Sprintf("%d more words were searched as others.", len(res.Corrections)-i))
+			break
+		}
+		f.Corrected = append(f.Corrected, fit(c.Word+" → "+strings.Join(c.To, ", "), maxName))
 	}
 	room := newBudget()
 	for _, h := range res.Hits {
@@ -106,7 +114,7 @@ func (m *Memory) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 		if err != nil {
 			return nil, fmt.Errorf("searching: %w", err)
 		}
-		if !room.take(string(b)) {
+		if !room.take(string(b)) && len(f.Hits) > 0 {
 			break
 		}
 		f.Hits = append(f.Hits, hit)
@@ -117,13 +125,22 @@ func (m *Memory) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 	return f, nil
 }
 
+// fewWords bounds words of a query in number and length.
+func fewWords(words []string) []string {
+	var out []string
+	for _, w := range words[:min(len(words), maxWords)] {
+		out = append(out, fit(w, maxType))
+	}
+	return out
+}
+
 func hitOf(h recall.Hit, v *store.Reading) Hit {
-	hit := Hit{Path: h.ID, Name: memdir.Stem(h.ID), Score: float64(int(h.Score*1000)) / 1000, Matched: []Match{}}
+	hit := Hit{Path: fit(h.ID, maxPath), Name: fit(memdir.Stem(h.ID), maxName), Score: float64(int(h.Score*1000)) / 1000, Matched: []Match{}}
 	if t := v.Topic(h.ID); t != nil {
-		hit.Name, hit.Description, hit.Type = t.Name(), t.Meta.Description, t.Meta.Type
+		hit.Name, hit.Description, hit.Type = fit(t.Name(), maxName), fit(t.Meta.Description, maxAbout), fit(t.Meta.Type, maxType)
 	}
 	for _, f := range h.Matched {
-		hit.Matched = append(hit.Matched, Match{Field: f.Field.String(), Words: f.Terms})
+		hit.Matched = append(hit.Matched, Match{Field: f.Field.String(), Words: fewWords(f.Terms)})
 	}
 	if h.Snippet.Field == recall.Body || h.Snippet.Field == recall.Headings {
 		hit.Snippet = strings.ToValidUTF8(strings.TrimSpace(h.Snippet.Text), "\uFFFD")
@@ -133,6 +150,7 @@ func hitOf(h recall.Hit, v *store.Reading) Hit {
 		if h.Snippet.More {
 			hit.Snippet += " …"
 		}
+		hit.Snippet = fit(hit.Snippet, 4*maxAbout)
 	}
 	return hit
 }
@@ -140,12 +158,13 @@ func hitOf(h recall.Hit, v *store.Reading) Hit {
 // searchIndex gives the search index of a View. It reads only what changed
 // since the last one.
 func (m *Memory) searchIndex(ctx context.Context, v *store.Reading) (*recall.Index, []string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	// One search at a time reads what changed; nobody else waits for it.
+	m.indexing.Lock()
+	defer m.indexing.Unlock()
 	var docs []recall.Doc
 	var notes []string
 	for _, t := range v.Topics {
-		d := recall.Doc{ID: t.Path, Hash: fmt.Sprintf("%d %d %s", t.Size, t.ModTime.UnixNano(), t.Hash)}
+		d := recall.Doc{ID: t.Path, Hash: t.Version()}
 		if !m.index.Has(d.ID, d.Hash) {
 			if err := ctx.Err(); err != nil {
 				return nil, nil, err
@@ -156,8 +175,8 @@ func (m *Memory) searchIndex(ctx context.Context, v *store.Reading) (*recall.Ind
 				continue
 			}
 			d.Name, d.Description = t.Name(), b.File.Value("description")
-			d.Body = strings.TrimSpace(b.File.BodyText())
-			d.Headings = strings.Join(memdir.Sections(b.File), "\n")
+			d.Body = searched(b.File.BodyText())
+			d.Headings = headings(b.File)
 		}
 		docs = append(docs, d)
 	}
@@ -169,10 +188,56 @@ func (m *Memory) searchIndex(ctx context.Context, v *store.Reading) (*recall.Ind
 				notes = append(notes, fmt.Sprintf("%s was not searched: %v", l.Path, err))
 				continue
 			}
-			d.Name, d.Body = l.Date, b.File.Text.String()
+			d.Name, d.Body = l.Date, searched(b.File.Text.String())
 		}
 		docs = append(docs, d)
 	}
 	m.index = m.index.Update(docs)
 	return m.index, notes, nil
+}
+
+// maxOutlined is how large a body may be for its headings to be found by parsing
+// it, in bytes: 256 KB take a few milliseconds, and real topics have less. Of a
+// larger one, the lines that look like headings are taken.
+const maxOutlined = 256 << 10
+
+// searched gives what is searched of a body.
+func searched(body string) string {
+	body = strings.TrimSpace(body)
+	if len(body) > recall.MaxBodyBytes {
+		// Cloned, so that the index does not hold the whole file.
+		body = strings.Clone(strings.ToValidUTF8(body[:recall.MaxBodyBytes], ""))
+	}
+	return body
+}
+
+// headings gives the headings of a topic, a line each.
+func headings(f *memfile.File) string {
+	body := f.BodyText()
+	if len(body) <= maxOutlined {
+		return strings.Join(memdir.Sections(f), "\n")
+	}
+	var b strings.Builder
+	fence := ""
+	for l := range strings.Lines(body) {
+		l = strings.TrimSpace(l)
+		if mark := l[:min(len(l), 3)]; mark == "```" || mark == "~~~" {
+			switch fence {
+			case "":
+				fence = mark
+			case mark:
+				fence = ""
+			}
+			continue
+		}
+		text := strings.TrimLeft(l, "#")
+		if level := len(l) - len(text); fence != "" || level < 1 || level > 6 || !strings.HasPrefix(text, " ") {
+			continue
+		}
+		b.WriteString(strings.TrimSpace(strings.TrimRight(text, "#")) + "\n")
+		if b.Len() > recall.MaxFieldBytes {
+			break
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -5,7 +5,7 @@ import "context"
 // ListAll lists all topics, whatever pages a result would take: for people and
 // pipes, which have no limit.
 func (m *Memory) ListAll(ctx context.Context, o ListOptions) (*List, error) {
-	o.Cursor, o.Limit = "", 0
+	o.Cursor, o.Limit, o.whole = "", 0, true
 	l, err := m.List(ctx, o)
 	for err == nil && l.NextCursor != "" {
 		o.Cursor = l.NextCursor
@@ -15,7 +15,7 @@ func (m *Memory) ListAll(ctx context.Context, o ListOptions) (*List, error) {
 		}
 		l.Topics = append(l.Topics, next.Topics...)
 		l.NextCursor = next.NextCursor
-		l.Vanished = append(l.Vanished, next.Vanished...)
+		l.lose(next.Vanished...)
 	}
 	return l, err
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,9 +23,12 @@ type Change struct {
 	ID        string             `json:"change"`    // for memory_undo; "" when nothing changed
 	Directory string             `json:"directory"` // where the paths below lie
 	Files     []store.FileResult `json:"files"`
-	Index     memdir.Fill        `json:"index"`              // how full it is now
-	Findings  []Finding          `json:"findings,omitempty"` // what the guard saw in the text
+	MoreFiles int                `json:"moreFiles,omitempty"` // changed as well, and not listed
+	Index     memdir.Fill        `json:"index"`               // how full it is now
+	Findings  []Finding          `json:"findings,omitempty"`  // what the guard saw in the text
 	Notice
+
+	all []store.FileResult
 }
 
 // Finding is something the guard saw and let through, or refused.
@@ -84,11 +88,23 @@ func (m *Memory) Write(ctx context.Context, w Write) (*Written, error) {
 		if m.dailyLog() {
 			return m.logMemory(ctx, w, n)
 		}
+		if err := v.CheckPlace(p); err != nil {
+			return nil, err
+		}
 		c, err := v.Create(p, w.Memory, m.stamp())
 		if err != nil {
 			return nil, err
 		}
-		return m.written(ctx, p, c, n, w)
+		out, err := m.written(ctx, p, c, n, w)
+		if exists := (*ExistsError)(nil); errors.As(err, &exists) {
+			if bad := v.CheckPlace(p); bad != nil {
+				return nil, bad // it came just now, and is not ours to show
+			}
+		}
+		return out, err
+	}
+	if err := v.CheckPlace(p); err != nil {
+		return nil, err
 	}
 	base, err := m.base(p, w.ExpectedHash)
 	if err != nil {
@@ -118,8 +134,7 @@ func (m *Memory) written(ctx context.Context, p string, c change.Change, n Notic
 		return nil, err
 	}
 	out := &Written{Path: p, Change: *done}
-	defer m.noteLongEntry(out)
-	for _, f := range done.Files {
+	for _, f := range done.all {
 		switch f.Path {
 		case p:
 			out.Hash, out.Created, out.Merged = f.Hash, f.Action == "created", f.Merged
@@ -130,6 +145,8 @@ func (m *Memory) written(ctx context.Context, p string, c change.Change, n Notic
 	if out.Entry == "" || out.Hash == "" {
 		m.fillFromDisk(out)
 	}
+	m.noteLongEntry(out)
+	out.Entry = fit(out.Entry, 2*maxAbout)
 	return out, nil
 }
 
@@ -140,7 +157,7 @@ func (m *Memory) secretIn(s string) bool {
 // noteLongEntry tells a writer that a summary of theirs makes a long entry.
 func (m *Memory) noteLongEntry(out *Written) {
 	if n, most := utf8.RuneCountInString(out.Entry), m.Config.Limits.EntryLength; n > most {
-		out.Notes = append(out.Notes, fmt.Sprintf("The entry has %d characters; more than %d are bad advice, since an index is cut by its size. Give a shorter summary.", n, most))
+		out.note(fmt.Sprintf("The entry has %d characters; more than %d are bad advice, since an index is cut by its size. Give a shorter summary.", n, most))
 	}
 }
 
@@ -206,12 +223,12 @@ func (m *Memory) apply(ctx context.Context, c change.Change, n Notice) (*Change,
 }
 
 func (m *Memory) done(res *store.Result, n Notice) *Change {
-	out := &Change{ID: res.ID, Directory: m.Location.Directory, Files: res.Files, Notice: n}
-	if out.Files == nil {
-		out.Files = []store.FileResult{}
+	out := &Change{ID: res.ID, Directory: m.Location.Directory, Files: []store.FileResult{}, Notice: n, all: res.Files}
+	if len(res.Files) > 0 {
+		out.Files, out.MoreFiles = some(res.Files, maxExtras)
 	}
-	out.Vanished = append(out.Vanished, res.Losses...)
-	out.Notes = append(out.Notes, res.Notes...)
+	out.lose(res.Losses...)
+	out.note(res.Notes...)
 	out.Findings = findings(res.Findings)
 	for _, f := range res.Files {
 		if f.Hash != "" {
@@ -225,7 +242,11 @@ func (m *Memory) done(res *store.Result, n Notice) *Change {
 func findings(found []guard.Finding) []Finding {
 	var out []Finding
 	for _, f := range found {
-		out = append(out, Finding{Rule: f.Rule, Line: f.Line, Reason: f.Reason, Fingerprint: f.Fingerprint})
+		out = append(out, Finding{Rule: f.Rule, Line: f.Line, Reason: fit(f.Reason, 2*maxAbout), Fingerprint: f.Fingerprint})
+	}
+	out, more := some(out, 2*maxExtras)
+	if more > 0 {
+		out[len(out)-1].Reason += fmt.Sprintf(" (%d more findings)", more)
 	}
 	return out
 }
@@ -281,10 +302,10 @@ func (m *Memory) Edit(ctx context.Context, e Edit) (*Edited, error) {
 		return nil, err
 	}
 	out := &Edited{Path: b.Path, Hash: b.Hash, Change: *done}
-	for _, f := range done.Files {
+	for _, f := range done.all {
 		if f.Path == b.Path {
 			out.Hash, out.Merged = f.Hash, f.Merged
-			out.Diff = clip(unified(b.Path, b.File.Text.String(), f.After), maxDiff)
+			out.Diff = fit(unified(b.Path, b.File.Text.String(), f.After), maxDiff)
 		}
 	}
 	return out, nil
@@ -382,7 +403,7 @@ func (m *Memory) deleteEntry(ctx context.Context, v *store.Reading, n Notice, re
 		if f, ok := change.EditFile(memfile.IndexName, v.Index.Text().String(), v.Index.Remove(e.Target)); ok {
 			c.Files = append(c.Files, f)
 		}
-		n.Notes = append(n.Notes, fmt.Sprintf("%s does not exist; its entry was removed.", e.Target))
+		n.note(fmt.Sprintf("%s does not exist; its entry was removed.", memdir.ShownName(e.Target)))
 		return m.apply(ctx, c, n)
 	}
 	return nil, cause
@@ -403,13 +424,17 @@ func (m *Memory) Move(ctx context.Context, ref, to string) (*Moved, error) {
 	}
 	t, err := v.Resolve(ref)
 	if err != nil {
+		if p := path.Clean(strings.TrimSpace(ref)); memdir.CheckTopicPath(p) == nil {
+			err = cmp.Or(v.CheckPlace(p), err)
+		}
 		return nil, err
 	}
-	c, notes, err := v.Move(ctx, t, strings.TrimSpace(to))
+	to = strings.TrimSpace(to)
+	c, notes, err := v.Move(ctx, t, to)
 	if err != nil {
 		return nil, err
 	}
-	n.Notes = append(n.Notes, notes...)
+	n.note(notes...)
 	done, err := m.apply(ctx, c, n)
 	if err != nil {
 		return nil, err
@@ -437,5 +462,5 @@ func (m *Memory) Log(ctx context.Context, note memdir.LogNote) (*Logged, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Logged{Path: done.Files[0].Path, Entry: done.Files[0].After, Change: *done}, nil
+	return &Logged{Path: done.Files[0].Path, Entry: fit(done.Files[0].After, maxDiff), Change: *done}, nil
 }

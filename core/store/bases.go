@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sort"
 	"sync"
+	"time"
 
 	"mem/core/text"
 )
@@ -18,22 +19,29 @@ type bases struct {
 	size  int64
 
 	mu      sync.Mutex
-	known   map[string]bool
+	known   map[string]time.Time // when each was last seen to be there
 	written int
 }
 
+// knownFor is how long a base counts as there without a look: other processes
+// drop the oldest ones.
+const knownFor = time.Minute
+
 func newBases(dir string, count int, size int64) *bases {
-	return &bases{dir: dir, count: count, size: size, known: map[string]bool{}}
+	return &bases{dir: dir, count: count, size: size, known: map[string]time.Time{}}
 }
 
 func (b *bases) keep(hash, content string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.known[hash] || b.count < 1 || int64(len(content)) > b.size {
+	now := time.Now()
+	if now.Sub(b.known[hash]) < knownFor || b.count < 1 || int64(len(content)) > b.size {
 		return
 	}
 	p := filepath.Join(b.dir, hash)
-	if _, err := os.Stat(p); err != nil {
+	if info, err := os.Stat(p); err == nil && info.Size() == int64(len(content)) {
+		_ = os.Chtimes(p, now, now) // as young as it is handed out
+	} else {
 		if os.MkdirAll(b.dir, 0o700) != nil || os.WriteFile(p, []byte(content), 0o600) != nil {
 			return
 		}
@@ -42,7 +50,7 @@ func (b *bases) keep(hash, content string) {
 	if len(b.known) > 4*b.count {
 		clear(b.known)
 	}
-	b.known[hash] = true
+	b.known[hash] = now
 	if b.written >= b.count/8+1 {
 		b.written = 0
 		b.prune()

@@ -84,7 +84,7 @@ func (a *app) complain(err error) {
 			return
 		}
 	}
-	fmt.Fprintln(a.streams.Err, "mem-mcp:", words)
+	fmt.Fprintln(a.streams.Err, "mem-mcp:", visible(words))
 }
 
 // commands are the commands that people have for what core calls by the names
@@ -187,9 +187,9 @@ func (a *app) show(v any, words func()) error {
 // so that a pipe gets the result alone.
 func (a *app) notice(n memory.Notice) {
 	for _, l := range n.Vanished {
-		fmt.Fprintln(a.streams.Err, a.style(red, "vanished:"), forPeople(l.String()))
+		fmt.Fprintln(a.streams.Err, a.style(red, "vanished:"), forPeople(memory.LossWords(l)))
 	}
 	for _, s := range n.Notes {
-		fmt.Fprintln(a.streams.Err, a.style(yellow, "note:"), forPeople(s))
+		fmt.Fprintln(a.streams.Err, a.style(yellow, "note:"), forPeople(clean(s)))
 	}
 }

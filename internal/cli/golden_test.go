@@ -222,6 +222,26 @@ func TestHostileText(t *testing.T) {
 			}
 		}
 	}
+	index := "- [evil](evil.md) — \x1b[2J\n- [gone](<g\x1b[2J.md>) — x\n"
+	if err := os.WriteFile(filepath.Join(m.memory(), "MEMORY.md"), []byte(index), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	broken := filepath.Join(m.memory(), "b\x1b]0;x\x07.md")
+	if err := os.Symlink("/nowhere", broken); err != nil {
+		t.Skip(err)
+	}
+	for _, args := range [][]string{{"read", "evil"}, {"read", "MEMORY.md"}, {"context"}, {"search", "words"}, {"list"}, {"history"}, {"read", "b\x1b[2J"}} {
+		out, errOut, _ := m.run(cli.Streams{Terminal: true, Width: 100}, args...)
+		if strings.ContainsAny(out+errOut, "\x1b\x07\u009b") {
+			t.Errorf("%v: control characters: %q", args, out+errOut)
+		}
+	}
+	if out, _, _ := m.run(cli.Streams{}, "read", "evil"); out != topic {
+		t.Errorf("a pipe gets other bytes: %q", out)
+	}
+	if err := os.Remove(broken); err != nil {
+		t.Fatal(err)
+	}
 	if out, _, _ := m.run(cli.Streams{}, "list"); strings.Count(out, "\n") != 1 || strings.Count(out, "\t") != 4 {
 		t.Errorf("not one row of five cells: %q", out)
 	}

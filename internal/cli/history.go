@@ -53,7 +53,7 @@ func (a *app) showHistory(h *memory.History) {
 	a.table([]string{"change", "time", "what", ""}, rows)
 	for _, e := range h.Changes {
 		if e.Diff != "" {
-			a.printf("%s", a.diff(e.Diff))
+			a.printf("%s", a.diff(a.data(e.Diff)))
 		}
 	}
 	if h.NextCursor != "" {

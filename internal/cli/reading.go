@@ -22,7 +22,7 @@ func (a *app) contextCommand() *cobra.Command {
 				}
 				return a.show(c, func() {
 					if c.Text != "" {
-						a.printf("%s\n", strings.TrimRight(c.Text, "\n"))
+						a.printf("%s\n", a.data(strings.TrimRight(c.Text, "\n")))
 						return
 					}
 					a.notice(c.Notice)
@@ -64,14 +64,14 @@ func (a *app) showList(l *memory.List) {
 	a.table([]string{"topic", "type", "changed", "", "description"}, rows)
 	if !a.streams.Terminal {
 		for _, p := range l.Unread {
-			fmt.Fprintf(a.streams.Err, "not read: %s %s\n", p.Path, p.Message)
+			fmt.Fprintf(a.streams.Err, "not read: %s %s\n", clean(p.Path), clean(p.Message))
 		}
 		a.notice(l.Notice)
 		return
 	}
 	a.printf("%d topics in %s\n", l.Total, l.Directory)
 	for _, p := range l.Unread {
-		a.printf("%s %s %s\n", a.style(yellow, "not read:"), p.Path, p.Message)
+		a.printf("%s %s %s\n", a.style(yellow, "not read:"), clean(p.Path), clean(p.Message))
 	}
 	a.fill(l.Index)
 	a.notice(l.Notice)
@@ -89,9 +89,9 @@ func (a *app) readCommand() *cobra.Command {
 					return err
 				}
 				return a.show(r, func() {
-					a.printf("%s", r.Text)
+					a.printf("%s", a.data(r.Text))
 					for _, p := range r.Problems {
-						fmt.Fprintln(a.streams.Err, a.style(yellow, "problem:"), p)
+						fmt.Fprintln(a.streams.Err, a.style(yellow, "problem:"), clean(p))
 					}
 					a.notice(r.Notice)
 				})
@@ -129,7 +129,7 @@ func (a *app) showFound(f *memory.Found) {
 		for _, m := range h.Matched {
 			fields = append(fields, m.Field)
 		}
-		a.printf("%s  %s  %s\n", a.style(bold, h.Path), clean(h.Description), a.style(faint, "["+strings.Join(fields, ", ")+"]"))
+		a.printf("%s  %s  %s\n", a.style(bold, clean(h.Path)), clean(h.Description), a.style(faint, "["+strings.Join(fields, ", ")+"]"))
 		if h.Snippet != "" {
 			a.printf("    %s\n", clean(h.Snippet))
 		}
@@ -138,10 +138,10 @@ func (a *app) showFound(f *memory.Found) {
 		fmt.Fprintf(a.streams.Err, "%d more\n", f.Total-len(f.Hits))
 	}
 	for _, c := range f.Corrected {
-		fmt.Fprintln(a.streams.Err, "searched instead:", c)
+		fmt.Fprintln(a.streams.Err, "searched instead:", clean(c))
 	}
 	if f.Reason != "" {
-		fmt.Fprintln(a.streams.Err, f.Reason)
+		fmt.Fprintln(a.streams.Err, clean(f.Reason))
 	}
 	a.notice(f.Notice)
 }

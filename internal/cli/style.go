@@ -2,8 +2,10 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -77,9 +79,42 @@ func (a *app) table(head []string, rows [][]string) {
 	a.printf("%s\n", w.Render())
 }
 
+// data gives a text of a memory for people to look at: on a terminal without what
+// would command it, into a pipe as the bytes stand in the file.
+func (a *app) data(s string) string {
+	if !a.streams.Terminal {
+		return s
+	}
+	return visible(s)
+}
+
+// visible shows control characters, but for those that lay a text out, and those
+// that turn its direction around.
+func visible(s string) string {
+	hidden := func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
+	}
+	if utf8.ValidString(s) && !strings.ContainsFunc(s, hidden) {
+		return s
+	}
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == utf8.RuneError && s[i] != "\uFFFD"[0]:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case hidden(r):
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
 // clean puts data into one line without control characters.
 func clean(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == ' ' }), " ")
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == ' ' }), " ")
 }
 
 // fill prints how full the index is.
@@ -103,12 +138,15 @@ func (a *app) change(c memory.Change) {
 		a.printf("nothing changed\n")
 	} else {
 		for _, f := range c.Files {
-			a.printf("%s\n", strings.TrimRight(a.style(bold, f.Action)+" "+f.Path+" "+a.style(faint, f.Hash), " "))
+			a.printf("%s\n", strings.TrimRight(a.style(bold, f.Action)+" "+clean(f.Path)+" "+a.style(faint, f.Hash), " "))
+		}
+		if c.MoreFiles > 0 {
+			a.printf("and %d more files\n", c.MoreFiles)
 		}
 		a.printf("change %s %s\n", a.style(bold, c.ID), a.style(faint, "(mem-mcp undo "+c.ID+" takes it back)"))
 	}
 	for _, f := range c.Findings {
-		a.printf("%s %s\n", a.style(yellow, "found:"), f.Reason)
+		a.printf("%s %s\n", a.style(yellow, "found:"), clean(f.Reason))
 	}
 	a.fill(c.Index)
 	a.notice(c.Notice)

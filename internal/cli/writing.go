@@ -45,7 +45,7 @@ func (a *app) writeCommand() *cobra.Command {
 				}
 				return a.show(r, func() {
 					if r.Entry != "" {
-						a.printf("%s\n", r.Entry)
+						a.printf("%s\n", a.data(r.Entry))
 					}
 					a.change(r.Change)
 				})
@@ -95,7 +95,7 @@ func (a *app) explain(err error) error {
 		return fmt.Errorf("%s exists already with the hash %s. Nothing was written. Look at it with: mem-mcp read %s; replace it with --expected-hash, or choose another name", exists.Path, exists.Current.Hash, exists.Path)
 	case errors.As(err, &conflict):
 		for _, c := range conflict.Conflicts {
-			fmt.Fprintf(a.streams.Err, "conflict in %s, %s\n--- yours\n%s\n--- theirs\n%s\n", c.Path, c.Part, c.Ours, c.Theirs)
+			fmt.Fprintf(a.streams.Err, "conflict in %s, %s\n--- yours\n%s\n--- theirs\n%s\n", clean(c.Path), clean(c.Part), visible(c.Ours), visible(c.Theirs))
 		}
 	}
 	return err

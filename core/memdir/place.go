@@ -1,0 +1,36 @@
+package memdir
+
+import (
+	"fmt"
+	"path"
+
+	"mem/core/memfile"
+)
+
+// CheckPlace says why a file at p, whose path would do for a topic, is none of
+// this memory's: it belongs to the repository around the memory, or to a memory
+// directory below it, or lies behind a link. Such a file is neither read nor
+// written, and its text and hash are given to nobody. A path that is free is nil.
+func (v *View) CheckPlace(p string) error {
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		info, err := lstat(v.src, dir)
+		if err != nil {
+			continue
+		}
+		if !info.IsDir() {
+			return &FileError{Path: p, Reason: fmt.Sprintf("lies behind %s, which %s", dir, notFolder(info)), Hint: "choose another path"}
+		}
+		if _, err := lstat(v.src, path.Join(dir, memfile.IndexName)); err == nil {
+			return &FileError{Path: p, Reason: "lies in " + dir + ", which is a memory directory of its own",
+				Hint: "open that one with --memory-dir"}
+		}
+	}
+	if !v.LinkedOnly || v.byPath[p] != nil || v.Index.Entry(p) != nil {
+		return nil
+	}
+	if _, err := lstat(v.src, p); isNotExist(err) {
+		return nil
+	}
+	return &FileError{Path: p, Reason: "is a file of the repository that this memory lies at the root of; MEMORY.md does not link it, so it is no topic and was left alone",
+		Hint: "choose another path, or a topic that memory_list gives"}
+}
