@@ -29,7 +29,9 @@ type Context struct {
 // SessionStart gives the context of a new conversation: how to use memory, the
 // index cut as readers cut it and fenced as data, the topics without an entry,
 // and warnings. It is empty while memory is off.
-func (m *Memory) SessionStart(ctx context.Context) (*Context, error) { return m.sessionStart(ctx, false) }
+func (m *Memory) SessionStart(ctx context.Context) (*Context, error) {
+	return m.sessionStart(ctx, false)
+}
 
 // maxContext is what a context in a result may weigh.
 const maxContext = 48_000
