@@ -31,6 +31,13 @@ func newBases(dir string, count int, size int64) *bases {
 	return &bases{dir: dir, count: count, size: size, known: map[string]time.Time{}}
 }
 
+// has reports whether a base was there a moment ago.
+func (b *bases) has(hash string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return time.Since(b.known[hash]) < knownFor
+}
+
 func (b *bases) keep(hash, content string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

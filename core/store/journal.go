@@ -42,12 +42,12 @@ type journal struct {
 
 	mu       sync.Mutex
 	segments []segment
-	records  []*Record // oldest first
-	byID     map[string]*Record
-	open     []*Record // those without a mark, oldest first
-	newer    int       // version of a record that only a later mem can read
-	damaged  int64     // bytes that are no records, since they were last told of
-	unsynced []string  // paths that the next sync makes durable
+	records  []*Record        // oldest first
+	byPath   map[string][]int // which records were made to a path
+	open     []*Record        // those without a mark, oldest first
+	newer    int              // version of a record that only a later mem can read
+	damaged  int64            // bytes that are no records, since they were last told of
+	unsynced []string         // paths that the next sync makes durable
 }
 
 // segment is a file of the journal as far as it was read.
@@ -61,7 +61,7 @@ type segment struct {
 }
 
 func newJournal(dir string, in instant) *journal {
-	return &journal{dir: dir, segmentSize: segmentSize, instant: in, byID: map[string]*Record{}}
+	return &journal{dir: dir, segmentSize: segmentSize, instant: in, byPath: map[string][]int{}}
 }
 
 // refresh reads what was appended since the last time.
@@ -80,7 +80,7 @@ func (j *journal) refresh() error {
 
 func (j *journal) reset() {
 	j.segments, j.records, j.open, j.newer, j.unsynced = nil, nil, nil, 0, nil
-	clear(j.byID)
+	clear(j.byPath)
 }
 
 func (j *journal) refreshLocked() error {
@@ -278,13 +278,20 @@ func (j *journal) take(seg *segment, head []byte) (next int64, ok bool) {
 	}
 	next = after + int64(r.Payload) + 1
 	r.at = position{seg.name, seg.read, after}
+	j.know(seg, r)
+	return next, true
+}
+
+// know adds a record to what is known.
+func (j *journal) know(seg *segment, r *Record) {
+	for _, f := range r.Files {
+		j.byPath[f.Path] = append(j.byPath[f.Path], len(j.records))
+	}
 	j.records = append(j.records, r)
-	j.byID[r.ID] = r
 	j.open = append(j.open, r)
 	if r.Time.After(seg.newest) {
 		seg.newest = r.Time
 	}
-	return next, true
 }
 
 // ended notes how a change ended. Records are never changed, since readers hold
@@ -299,7 +306,7 @@ func (j *journal) ended(m mark) {
 		if r.ID == id || r.Amends == id && r.Op != OpDisplaced {
 			aborted := *r
 			aborted.aborted = true
-			j.records[i], j.byID[r.ID] = &aborted, &aborted
+			j.records[i] = &aborted
 		}
 	}
 }
@@ -322,81 +329,6 @@ func (j *journal) steps(r *Record) ([]step, error) {
 		return nil, fmt.Errorf("reading the journal record %s: %w", r.ID, err)
 	}
 	return decodeSteps(*r, payload)
-}
-
-// last gives the newest record, nil when there is none.
-func (j *journal) last() *Record {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if len(j.records) == 0 {
-		return nil
-	}
-	return j.records[len(j.records)-1]
-}
-
-// lastID gives the newest id that was ever used here, as far as is known.
-func (j *journal) lastID() string {
-	id := idOf(j.last())
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if n := len(j.segments); n > 0 {
-		id = max(id, strings.TrimSuffix(j.segments[n-1].name, segmentExt))
-	}
-	return id
-}
-
-// unmarked gives the records of which it is not known how they ended.
-func (j *journal) unmarked() []*Record {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return slices.Clone(j.open)
-}
-
-// lastOf gives the newest record that was made to a path.
-func (j *journal) lastOf(path string) (*Record, *FileRecord) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, r := range slices.Backward(j.records) {
-		if r.aborted || r.Op == OpDisplaced {
-			continue
-		}
-		for i := range r.Files {
-			if r.Files[i].Path == path {
-				return r, &r.Files[i]
-			}
-		}
-	}
-	return nil, nil
-}
-
-// all gives the records, oldest first.
-func (j *journal) all() []*Record {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return slices.Clone(j.records)
-}
-
-// findText looks for a text by hash among what the journal holds.
-func (j *journal) findText(hash string) (string, bool) {
-	if !isHash(hash) || j.refresh() != nil {
-		return "", false
-	}
-	for _, r := range slices.Backward(j.all()) {
-		for i, f := range r.Files {
-			if f.Before != hash && f.After != hash {
-				continue
-			}
-			steps, err := j.steps(r)
-			if err != nil {
-				continue
-			}
-			if f.Before == hash {
-				return steps[i].before, true
-			}
-			return steps[i].after, true
-		}
-	}
-	return "", false
 }
 
 // readable says why nothing must be written to the journal, nil when it may.

@@ -27,12 +27,7 @@ func (j *journal) append(r Record, steps []step) error {
 	}
 	seg := &j.segments[len(j.segments)-1]
 	r.at = position{seg.name, start, start + int64(header)}
-	j.records = append(j.records, &r)
-	j.byID[r.ID] = &r
-	j.open = append(j.open, &r)
-	if r.Time.After(seg.newest) {
-		seg.newest = r.Time
-	}
+	j.know(seg, &r)
 	return nil
 }
 
@@ -77,7 +72,7 @@ func (j *journal) withdraw(id string) error {
 	}
 	j.segments[s].read, j.segments[s].size = at-1, at
 	j.records = j.records[:n]
-	delete(j.byID, id)
+	j.reindex()
 	j.open = slices.DeleteFunc(j.open, func(r *Record) bool { return r.ID == id })
 	return nil
 }
@@ -241,13 +236,19 @@ func (j *journal) trim(now time.Time, age time.Duration, size int64) error {
 	}
 	j.segments = slices.Clone(j.segments[drop:])
 	j.records = slices.DeleteFunc(slices.Clone(j.records), func(r *Record) bool { return gone[r.at.segment] })
-	for id, r := range j.byID {
-		if gone[r.at.segment] {
-			delete(j.byID, id)
-		}
-	}
+	j.reindex()
 	j.unsynced = slices.DeleteFunc(j.unsynced, func(n string) bool { return gone[n] })
 	return nil
+}
+
+// reindex finds the records anew, where some went.
+func (j *journal) reindex() {
+	clear(j.byPath)
+	for n, r := range j.records {
+		for _, f := range r.Files {
+			j.byPath[f.Path] = append(j.byPath[f.Path], n)
+		}
+	}
 }
 
 func (j *journal) removeSegment(name string) error {

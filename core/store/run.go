@@ -15,6 +15,7 @@ import (
 	"mem/core/change"
 	"mem/core/guard"
 	"mem/core/memdir"
+	"mem/core/memfile"
 	"mem/core/text"
 )
 
@@ -76,6 +77,7 @@ func (a *application) run(c change.Change, how How) error {
 	if a.raced {
 		a.res.Losses = append(a.res.Losses, s.lostInRace(a)...)
 	}
+	a.sawItself()
 	// The change is done and durable. Without the mark the next process looks
 	// again, finds it so, and removes what could not be removed.
 	if dropped {
@@ -83,6 +85,20 @@ func (a *application) run(c change.Change, how How) error {
 	}
 	a.note(s.journal.trim(s.opt.Now(), s.opt.JournalAge, s.opt.JournalSize))
 	return nil
+}
+
+// sawItself spares the next look at the index where this change left it alone: it
+// was looked at before.
+func (a *application) sawItself() {
+	for _, st := range a.steps {
+		if st.Path == memfile.IndexName {
+			return
+		}
+	}
+	s := a.store
+	s.seen.Lock()
+	defer s.seen.Unlock()
+	s.seen.journal = s.journal.lastID()
 }
 
 func (a *application) note(err error) {

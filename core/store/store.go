@@ -234,7 +234,9 @@ func (s *Store) Load(p string) (*memdir.Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Keep(b.File.Text.String())
+	if !s.bases.has(b.Hash) && !s.wrote(p, b.Hash) { // the journal has what we wrote
+		s.bases.keep(b.Hash, b.File.Text.String())
+	}
 	return b, nil
 }
 
