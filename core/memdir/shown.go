@@ -14,6 +14,9 @@ const MaxShown = 200
 // among words of ours: runs of spaces as one, characters that do not show escaped
 // as Go escapes them, cut to a number of characters.
 func Shown(s string, most int) string {
+	if len(s) <= most && plainWords(s) {
+		return s
+	}
 	var b strings.Builder
 	n, space := 0, false
 	for i := 0; i < len(s); {
@@ -38,6 +41,20 @@ func Shown(s string, most int) string {
 		b.WriteString(piece)
 	}
 	return b.String()
+}
+
+// plainWords reports whether s is printable ASCII with single spaces inside, as
+// nearly all is that is shown.
+func plainWords(s string) bool {
+	space := true
+	for i := range len(s) {
+		c := s[i]
+		if c < ' ' || c > '~' || c == ' ' && space {
+			return false
+		}
+		space = c == ' '
+	}
+	return !space || s == ""
 }
 
 // ShownName gives a file's name, or another short one, for words of ours: as it

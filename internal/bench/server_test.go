@@ -63,7 +63,7 @@ func start(tb testing.TB, dir string) *process {
 	base := filepath.Dir(dir)
 	cmd := exec.Command(binary, "serve", "--memory-dir", dir)
 	cmd.Dir = base
-	cmd.Env = []string{"HOME=" + base, "XDG_STATE_HOME=" + filepath.Join(base, "state"), "XDG_CONFIG_HOME=" + filepath.Join(base, "config"), "PATH=" + os.Getenv("PATH")}
+	cmd.Env = []string{"HOME=" + filepath.Join(base, "home"), "XDG_STATE_HOME=" + filepath.Join(base, "state"), "XDG_CONFIG_HOME=" + filepath.Join(base, "config"), "PATH=" + os.Getenv("PATH")}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		tb.Fatal(err)

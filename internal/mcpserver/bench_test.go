@@ -18,7 +18,7 @@ func BenchmarkRead(b *testing.B) {
 	outR, outW := io.Pipe()
 	home := b.TempDir()
 	go func() {
-		opt := memory.Options{Env: settings.Env{Home: home, Cwd: home, StateDir: home + "/state", ConfigDir: home + "/config"}, MemoryDir: home + "/memory"}
+		opt := memory.Options{Env: settings.Env{Home: home + "/home", Cwd: home, StateDir: home + "/state", ConfigDir: home + "/config"}, MemoryDir: home + "/memory"}
 		if err := New(Options{Memory: opt, Version: "bench"}).Serve(context.Background(), inR, outW); err != nil {
 			b.Error(err)
 		}
