@@ -39,6 +39,7 @@ clients:
 unit:
 	@mkdir -p bin && rm -f bin/untested
 	MEM_UNTESTED=$(CURDIR)/bin/untested $(GO) test -race -timeout 15m ./...
+	$(GO) test -timeout 10m ./core/guard ./core/store # whole: some of them are cut short under the race detector
 	@if [ -s bin/untested ]; then echo; echo "NOT TESTED:"; cat bin/untested; fi
 
 # What takes too long for every run: many more crashes, and every fuzz target.
