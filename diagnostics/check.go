@@ -1,0 +1,271 @@
+package diagnostics
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"mem/core/memdir"
+)
+
+// Engine runs a set of rules and makes their fixes. It is safe for concurrent use.
+type Engine struct {
+	Rules []Rule // in the order in which they are documented
+	Fixes []Fix
+	// Allowed reports whether the user's own configuration allows what a safety
+	// rule found, by its fingerprint; nil allows nothing.
+	Allowed func(fingerprint string) bool
+}
+
+// Rule gives the rule of that name, nil when there is none.
+func (e *Engine) Rule(id string) *Rule {
+	if i := slices.IndexFunc(e.Rules, func(r Rule) bool { return r.ID == id }); i >= 0 {
+		return &e.Rules[i]
+	}
+	return nil
+}
+
+// Fix gives the fix of that name, nil when there is none.
+func (e *Engine) Fix(id string) *Fix {
+	if i := slices.IndexFunc(e.Fixes, func(f Fix) bool { return f.ID == id }); i >= 0 {
+		return &e.Fixes[i]
+	}
+	return nil
+}
+
+// Scope says what is checked.
+type Scope struct {
+	// Paths are the files whose findings are wanted; nil means all.
+	Paths []string
+	// Late says to run the late rules too.
+	Late bool
+}
+
+// Result is what a check found.
+type Result struct {
+	Findings []Finding // by path and place
+	// Failures are rules that broke down or could not look at something: their
+	// silence about it is no praise.
+	Failures []Failure
+	// Unread are files that no rule could look at.
+	Unread []memdir.Problem
+	Files  int // looked at
+}
+
+// Failure is a rule that did not do its work.
+type Failure struct {
+	Rule string
+	Path string // "" for the whole directory
+	Err  error
+}
+
+func (f Failure) Error() string {
+	if f.Path == "" {
+		return fmt.Sprintf("rule %s: %v", f.Rule, f.Err)
+	}
+	return fmt.Sprintf("rule %s on %s: %v", f.Rule, memdir.ShownName(f.Path), f.Err)
+}
+
+// maxCheckers bounds how many files are looked at a time.
+const maxCheckers = 8
+
+// Check runs the rules. It fails only when ctx ends.
+func (e *Engine) Check(ctx context.Context, s *Snapshot, scope Scope) (*Result, error) {
+	paths := scope.Paths
+	if paths == nil {
+		paths = s.Paths()
+	}
+	entries := make([]*entry, len(paths))
+	unread := make([]error, len(paths))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), maxCheckers, 1+len(paths)/16) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(paths) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				entries[i], unread[i] = e.checkFile(ctx, s, paths[i], scope.Late)
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	r := &Result{Unread: slices.Clone(s.View.Problems)}
+	byPath := map[string]*entry{}
+	for i, p := range paths {
+		switch {
+		case unread[i] != nil:
+			r.Unread = append(r.Unread, memdir.Problem{Path: p, Message: unread[i].Error()})
+		case entries[i] != nil:
+			r.Files++
+			byPath[p] = entries[i]
+		}
+	}
+	found := map[string][]Finding{}
+	for p, en := range byPath {
+		found[p] = slices.Clone(en.found)
+		r.Failures = append(r.Failures, en.failed...)
+	}
+	for i := range e.Rules {
+		rule := &e.Rules[i]
+		if rule.Memory == nil || rule.Late && !scope.Late || s.Config.severity(rule, rule.Severity) == Off {
+			continue
+		}
+		fs, fail := run(s.pass(ctx, rule, nil), rule.Memory)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		r.Failures = append(r.Failures, fail...)
+		for _, f := range fs {
+			if byPath[f.Path] != nil || scope.Paths == nil || slices.Contains(paths, f.Path) {
+				found[f.Path] = append(found[f.Path], f)
+			}
+		}
+	}
+	for p, fs := range found {
+		kept, fail := e.obey(ctx, s, p, byPath[p], fs)
+		r.Findings = append(r.Findings, kept...)
+		r.Failures = append(r.Failures, fail...)
+	}
+	e.order(r)
+	s.cache.prune(s)
+	return r, nil
+}
+
+// checkFile runs the rules that look at one file, or gives what they found when
+// it was the same. It gives nil for a path that is no file of the memory.
+func (e *Engine) checkFile(ctx context.Context, s *Snapshot, p string, late bool) (*entry, error) {
+	id, kind, ok := s.identity(p)
+	if !ok {
+		return nil, nil
+	}
+	want := identityOfCheck{s.Config, s.Guide, late}
+	s.cache.mu.Lock()
+	kept := s.cache.entries[p]
+	s.cache.mu.Unlock()
+	if kept != nil && kept.of == id && kept.checked == want {
+		return kept, nil
+	}
+	d, err := s.Doc(p)
+	if err != nil {
+		return nil, err
+	}
+	en := factsOf(id, d)
+	en.checked = want
+	for i := range e.Rules {
+		rule := &e.Rules[i]
+		if rule.File == nil || rule.Late && !late || !slices.Contains(rule.Kinds, kind) || s.Config.severity(rule, rule.Severity) == Off {
+			continue
+		}
+		fs, fail := run(s.pass(ctx, rule, d), rule.File)
+		en.found = append(en.found, fs...)
+		en.failed = append(en.failed, fail...)
+	}
+	if ctx.Err() != nil { // a rule may have ended early
+		return nil, ctx.Err()
+	}
+	s.cache.mu.Lock()
+	s.cache.entries[p] = en
+	s.cache.mu.Unlock()
+	return en, nil
+}
+
+// run calls a rule; one that breaks down is reported, and the rest goes on.
+func run(p *Pass, rule func(*Pass)) (found []Finding, failed []Failure) {
+	where := ""
+	if p.Doc != nil {
+		where = p.Doc.Path
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			failed = append(failed, Failure{p.rule.ID, where, fmt.Errorf("it broke down: %v; please report this with: %s", r, frames())})
+		}
+	}()
+	rule(p)
+	if p.failed != nil {
+		failed = append(failed, Failure{p.rule.ID, where, p.failed})
+	}
+	return p.found, failed
+}
+
+func frames() string {
+	lines := strings.Split(string(debug.Stack()), "\n")
+	return strings.Join(lines[:min(len(lines), 14)], " | ")
+}
+
+// obey takes out what comments and the user's configuration silence, and lets the
+// rules about comments look at the rest.
+func (e *Engine) obey(ctx context.Context, s *Snapshot, p string, en *entry, found []Finding) ([]Finding, []Failure) {
+	var comments []Ignore
+	if en != nil {
+		comments = slices.Clone(en.ignores)
+	}
+	kept := slices.DeleteFunc(found, func(f Finding) bool {
+		if r := e.Rule(f.Rule); r != nil && r.Safety {
+			return f.Fingerprint != "" && e.Allowed != nil && e.Allowed(f.Fingerprint)
+		}
+		silenced := false
+		for i := range comments {
+			if comments[i].silences(f) {
+				comments[i].Used, silenced = true, true
+			}
+		}
+		return silenced
+	})
+	if len(comments) == 0 {
+		return kept, nil
+	}
+	d, err := s.Doc(p)
+	if err != nil {
+		return kept, []Failure{{"unused-ignore", p, err}}
+	}
+	var failed []Failure
+	for i := range e.Rules {
+		rule := &e.Rules[i]
+		if rule.Ignores == nil || s.Config.severity(rule, rule.Severity) == Off {
+			continue
+		}
+		fs, fail := run(s.pass(ctx, rule, d), func(p *Pass) { rule.Ignores(p, comments) })
+		kept = append(kept, fs...)
+		failed = append(failed, fail...)
+	}
+	return kept, failed
+}
+
+// order sorts what was found by path, place and the order of the rules.
+func (e *Engine) order(r *Result) {
+	rank := map[string]int{}
+	for i, rule := range e.Rules {
+		rank[rule.ID] = i
+	}
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
+		return cmp.Or(comparePaths(a.Path, b.Path), cmp.Compare(a.Span.Start, b.Span.Start), cmp.Compare(a.Span.End, b.Span.End),
+			cmp.Compare(rank[a.Rule], rank[b.Rule]), cmp.Compare(a.Message, b.Message))
+	})
+	slices.SortStableFunc(r.Failures, func(a, b Failure) int {
+		return cmp.Or(comparePaths(a.Path, b.Path), cmp.Compare(rank[a.Rule], rank[b.Rule]))
+	})
+	for i := range r.Findings { // messages quote what files hold
+		if m := &r.Findings[i].Message; !utf8.ValidString(*m) {
+			*m = strings.ToValidUTF8(*m, "\uFFFD")
+		}
+	}
+}
+
+// comparePaths puts the index first.
+func comparePaths(a, b string) int {
+	index := func(p string) int {
+		if p == indexName {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(index(a), index(b)), cmp.Compare(a, b))
+}

@@ -1,0 +1,74 @@
+package diagnostics
+
+import (
+	"sync"
+	"time"
+
+	"mem/core/memdir"
+	"mem/core/memfile"
+	"mem/core/text"
+)
+
+// Kind is what a file is to a memory directory.
+type Kind int
+
+// The kinds of files that rules look at.
+const (
+	Index Kind = iota
+	Topic
+	Log
+)
+
+// AllKinds is every kind of file.
+var AllKinds = []Kind{Index, Topic, Log}
+
+// Doc is one file as rules see it. What is expensive to know of it is found once,
+// when it is first asked for.
+type Doc struct {
+	Path    string
+	Kind    Kind
+	ModTime time.Time // zero for an index, whose time decides nothing
+	File    *memfile.File
+	Topic   *memdir.Topic  // of a topic
+	Index   *memfile.Index // of an index
+
+	outline func() memfile.Outline
+	links   func() []memfile.Link
+	ignores func() []Ignore
+}
+
+func newDoc(path string, kind Kind, modTime time.Time, f *memfile.File) *Doc {
+	d := &Doc{Path: path, Kind: kind, ModTime: modTime, File: f}
+	d.outline = sync.OnceValue(func() memfile.Outline {
+		if d.Index != nil {
+			return d.Index.Outline()
+		}
+		return f.Outline()
+	})
+	d.links = sync.OnceValue(func() []memfile.Link {
+		if d.Index != nil {
+			return d.Index.Links
+		}
+		return memfile.Links(f.Text, f.Body, d.Outline())
+	})
+	d.ignores = sync.OnceValue(func() []Ignore { return findIgnores(d) })
+	return d
+}
+
+// Source gives the whole text.
+func (d *Doc) Source() string { return d.File.Text.String() }
+
+// Outline gives the block structure of the body.
+func (d *Doc) Outline() memfile.Outline { return d.outline() }
+
+// Links gives the links in the body, [[name]] links included.
+func (d *Doc) Links() []memfile.Link { return d.links() }
+
+// FirstLine gives the span of the first line, for what is said of a whole file.
+func (d *Doc) FirstLine() text.Span {
+	s := d.File.Text.Line(0)
+	if d.File.Text.HasBOM() {
+		s.Start = min(s.Start+len(text.BOM), s.End)
+	}
+	return s
+}

@@ -1,0 +1,266 @@
+package diagnostics
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"mem/core/change"
+	"mem/core/memdir"
+	"mem/core/text"
+)
+
+// Make gives the change that an offer of a finding stands for.
+func (e *Engine) Make(ctx context.Context, s *Snapshot, f Finding, o Offer) (c change.Change, err error) {
+	fix := e.Fix(o.Fix)
+	if fix == nil {
+		return change.Change{}, fmt.Errorf("there is no fix named %q", o.Fix)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the fix %s broke down: %v; please report this with: %s", o.Fix, r, frames())
+		}
+	}()
+	c, err = fix.Make(ctx, s, f, o.Arg)
+	if err != nil {
+		return change.Change{}, fmt.Errorf("%s: %w", o.Title, err)
+	}
+	c.Op = "fix"
+	if c.Title == "" {
+		c.Title = o.Title
+	}
+	return c, nil
+}
+
+// FixOptions says what FixAll mends.
+type FixOptions struct {
+	Rules  []string // only findings of these rules; nil means all
+	Paths  []string // only findings in these files; nil means all
+	Unsafe bool     // with fixes that need judgement, too
+	// Accept may refuse a change, such as one that would copy a secret; nil
+	// accepts all.
+	Accept func(change.Change) error
+}
+
+// Fixed is what FixAll came to.
+type Fixed struct {
+	Change  change.Change // all of it, from the files as they were; empty when nothing is to be mended
+	Applied []Applied
+	Refused []Refused
+	Left    []Finding // after the change, with what cannot be mended
+	Result  *Result   // the check after the change
+	Passes  int
+}
+
+// Applied is one fix that was made.
+type Applied struct {
+	Rule, Fix, Path string
+	Line            int // from 1, in the text in which it was found
+	Title           string
+}
+
+// Refused is one fix that could not be made, and why.
+type Refused struct {
+	Rule, Fix, Path string
+	Line            int
+	Reason          string
+}
+
+// maxPasses bounds how often FixAll looks again: a fix may bring up something that
+// another one mends. Rules and fixes of ours settle in three.
+const maxPasses = 12
+
+// FixAll mends what can be mended: it makes the first fix offered for each finding
+// that the options admit, looks at the result, and goes on until nothing is left to
+// mend. Nothing is written. src is what s was read from.
+func (e *Engine) FixAll(ctx context.Context, src fs.FS, views *memdir.Cache, limits memdir.Limits, s *Snapshot, o FixOptions) (*Fixed, error) {
+	out := &Fixed{Change: change.Change{Op: "fix"}}
+	changed := map[string]string{}  // path → text
+	original := map[string]string{} // path → text, of files that existed
+	refused := map[string]bool{}
+	for now := s; ; {
+		r, err := e.Check(ctx, now, Scope{Late: true})
+		if err != nil {
+			return nil, err
+		}
+		out.Result, out.Left = r, e.chosen(r.Findings, o)
+		if out.Passes == maxPasses {
+			break
+		}
+		p := pass{files: map[string]*pending{}}
+		for _, f := range out.Left {
+			offer, ok := e.pick(f, o)
+			if !ok {
+				continue
+			}
+			line := f.Text.LineAt(f.Span.Start) + 1
+			key := fmt.Sprint(f.Rule, "\x00", offer, "\x00", f.Path, "\x00", f.Text.Slice(f.Text.FullLine(line-1)))
+			if refused[key] {
+				continue
+			}
+			c, err := e.Make(ctx, now, f, offer)
+			if err == nil && o.Accept != nil && !c.Empty() {
+				err = o.Accept(c)
+			}
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err != nil {
+				refused[key] = true
+				out.Refused = append(out.Refused, Refused{f.Rule, offer.Fix, f.Path, line, err.Error()})
+				continue
+			}
+			if p.add(c) {
+				out.Applied = append(out.Applied, Applied{f.Rule, offer.Fix, f.Path, line, offer.Title})
+			}
+		}
+		if len(p.files) == 0 {
+			break
+		}
+		out.Passes++
+		for path, f := range p.files {
+			after, ok := f.after()
+			if !ok {
+				return nil, fmt.Errorf("the fixes of %s do not fit together; please report this", memdir.ShownName(path))
+			}
+			if _, seen := changed[path]; !seen && !f.create {
+				original[path] = f.base
+			}
+			changed[path] = after
+		}
+		if now, err = s.over(ctx, src, views, limits, changed); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(changed)) {
+		base, existed := original[p]
+		switch {
+		case !existed:
+			out.Change.Files = append(out.Change.Files, change.File{Path: p, Kind: change.Create, New: changed[p]})
+		case base != changed[p]:
+			if f, ok := change.EditFile(p, base, lineEdits(base, changed[p])); ok {
+				out.Change.Files = append(out.Change.Files, f)
+			}
+		}
+	}
+	out.Change.Title = fmt.Sprintf("mend %d findings", len(out.Applied))
+	if len(out.Applied) == 1 {
+		out.Change.Title = out.Applied[0].Title
+	}
+	return out, nil
+}
+
+// over gives the Snapshot of the same memory with other texts in some files.
+func (s *Snapshot) over(ctx context.Context, src fs.FS, views *memdir.Cache, limits memdir.Limits, texts map[string]string) (*Snapshot, error) {
+	buffers := map[string]memdir.Buffer{}
+	for p, t := range texts {
+		b := memdir.Buffer{Text: t, ModTime: s.Now()}
+		if t := s.View.Topic(p); t != nil {
+			b.ModTime = t.ModTime // mending is not touching: what counts from this time stays the same
+		}
+		buffers[p] = b
+	}
+	v, err := memdir.Read(ctx, memdir.Overlay(src, buffers), views, limits)
+	if err != nil {
+		return nil, err
+	}
+	return NewSnapshot(v, s.Config, s.Guide, s.Stamp, s.cache), nil
+}
+
+// chosen gives the findings that the options admit.
+func (e *Engine) chosen(all []Finding, o FixOptions) []Finding {
+	var out []Finding
+	for _, f := range all {
+		if (o.Rules == nil || slices.Contains(o.Rules, f.Rule)) && (o.Paths == nil || slices.Contains(o.Paths, f.Path)) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// pick gives the first offer that the options admit.
+func (e *Engine) pick(f Finding, o FixOptions) (Offer, bool) {
+	for _, offer := range f.Offers {
+		if fix := e.Fix(offer.Fix); fix != nil && (fix.Safe || o.Unsafe) {
+			return offer, true
+		}
+	}
+	return Offer{}, false
+}
+
+// pass gathers the changes of one round. One that overlaps an earlier one waits
+// for the next round, where it is made anew from the text as it is then.
+type pass struct{ files map[string]*pending }
+
+type pending struct {
+	base   string
+	create bool
+	edits  []text.Edit
+	text   string // of a file that is created
+}
+
+func (p pending) after() (string, bool) {
+	if p.create {
+		return p.text, true
+	}
+	return text.Apply(p.base, p.edits)
+}
+
+// add takes all of a change or nothing.
+func (p *pass) add(c change.Change) bool {
+	if c.Empty() {
+		return false
+	}
+	for _, f := range c.Files {
+		have := p.files[f.Path]
+		switch {
+		case have == nil:
+		case f.Kind != change.Edit || have.create || have.base != f.Base:
+			return false
+		default:
+			if overlap(have.edits, f.Edits) {
+				return false
+			}
+		}
+		if f.Kind != change.Edit && f.Kind != change.Create {
+			return false
+		}
+	}
+	for _, f := range c.Files {
+		have := p.files[f.Path]
+		if have == nil {
+			have = &pending{base: f.Base, create: f.Kind == change.Create, text: f.New}
+			p.files[f.Path] = have
+		}
+		have.edits = append(have.edits, f.Edits...)
+	}
+	return true
+}
+
+// overlap reports whether two sets of edits touch the same bytes. Insertions at one
+// place do not: they are made in the order of the findings.
+func overlap(a, b []text.Edit) bool {
+	for _, x := range a {
+		for _, y := range b {
+			switch {
+			case x.Len() == 0 && y.Len() == 0:
+			case x.Start < y.End && y.Start < x.End, x.Span == y.Span:
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lineEdits gives edits of as few lines as turn from into to.
+func lineEdits(from, to string) []text.Edit {
+	var edits []text.Edit
+	for _, e := range udiff.Lines(from, to) {
+		edits = append(edits, text.Edit{Span: text.Span{Start: e.Start, End: e.End}, New: e.New})
+	}
+	return edits
+}

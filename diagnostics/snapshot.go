@@ -1,0 +1,209 @@
+package diagnostics
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"mem/core/memdir"
+	"mem/core/memfile"
+)
+
+// Snapshot is what rules and fixes read: a View, what surrounds it, and what is
+// kept of its files. It is immutable; checks of several Snapshots of one
+// directory share a Cache.
+type Snapshot struct {
+	View   *memdir.View
+	Config *Config
+	// Guide is what the project's own instructions say; nil where there are none.
+	Guide *Guide
+	// Stamp is who mends and when; topics that a fix creates carry it.
+	Stamp memdir.Stamp
+
+	cache *Cache
+}
+
+// NewSnapshot makes a Snapshot. cache may be nil; config nil means the defaults.
+func NewSnapshot(v *memdir.View, config *Config, guide *Guide, stamp memdir.Stamp, cache *Cache) *Snapshot {
+	if config == nil {
+		config = DefaultConfig()
+	}
+	if cache == nil {
+		cache = NewCache()
+	}
+	return &Snapshot{View: v, Config: config, Guide: guide, Stamp: stamp, cache: cache}
+}
+
+// Now is the time of the check.
+func (s *Snapshot) Now() time.Time { return s.Stamp.Now }
+
+// Guide is a file of instructions that the project keeps for agents.
+type Guide struct {
+	Path string // as people know it, such as CLAUDE.md
+	Text string
+}
+
+// Cache keeps what was found in files that did not change, across Snapshots of
+// one directory. It is safe for concurrent use.
+type Cache struct {
+	mu      sync.Mutex
+	entries map[string]*entry
+}
+
+// NewCache makes an empty cache.
+func NewCache() *Cache { return &Cache{entries: map[string]*entry{}} }
+
+// entry is what is kept of one file. The strings in it are copies, so that it does
+// not hold the file's text, unless something was found there.
+type entry struct {
+	of      identity
+	checked identityOfCheck
+	links   []memfile.Link
+	ignores []Ignore
+	found   []Finding
+	failed  []Failure
+}
+
+// identity tells whether a file is the one that was looked at. A View gives the
+// same Topic and the same Index again while a file is the same.
+type identity struct {
+	topic *memdir.Topic
+	index *memfile.Index
+	log   memdir.DailyLog
+}
+
+type identityOfCheck struct {
+	config *Config
+	guide  *Guide
+	late   bool
+}
+
+func (s *Snapshot) identity(p string) (identity, Kind, bool) {
+	if p == memfile.IndexName {
+		return identity{index: s.View.Index}, Index, s.View.Index.Exists
+	}
+	if t := s.View.Topic(p); t != nil {
+		return identity{topic: t}, Topic, true
+	}
+	if strings.HasPrefix(p, memdir.LogsDir+"/") {
+		for _, l := range s.View.Logs {
+			if l.Path == p {
+				return identity{log: l}, Log, true
+			}
+		}
+	}
+	return identity{}, 0, false
+}
+
+// Paths gives every file of the memory: the index, topics, logs.
+func (s *Snapshot) Paths() []string {
+	var all []string
+	if s.View.Index.Exists {
+		all = append(all, memfile.IndexName)
+	}
+	for _, t := range s.View.Topics {
+		all = append(all, t.Path)
+	}
+	for _, l := range s.View.Logs {
+		all = append(all, l.Path)
+	}
+	return all
+}
+
+// Doc gives one file of the memory.
+func (s *Snapshot) Doc(p string) (*Doc, error) {
+	id, kind, ok := s.identity(p)
+	if !ok {
+		return nil, fmt.Errorf("%s is no file of this memory", memdir.ShownName(p))
+	}
+	if kind == Index {
+		d := newDoc(p, kind, time.Time{}, id.index.File)
+		d.Index = id.index
+		return d, nil
+	}
+	b, err := s.View.LoadPath(p)
+	if err != nil {
+		return nil, err
+	}
+	if kind == Log {
+		return newDoc(p, kind, id.log.ModTime, b.File), nil
+	}
+	d := newDoc(p, kind, id.topic.ModTime, b.File)
+	d.Topic = id.topic
+	return d, nil
+}
+
+func (s *Snapshot) docFor(d *Doc, p string) (*Doc, error) {
+	if d != nil && d.Path == p {
+		return d, nil
+	}
+	return s.Doc(p)
+}
+
+// Links gives the links of a file, from what is kept where it did not change. A
+// file that cannot be read has none.
+func (s *Snapshot) Links(p string) []memfile.Link {
+	id, _, ok := s.identity(p)
+	if !ok {
+		return nil
+	}
+	if id.index != nil {
+		return id.index.Links
+	}
+	s.cache.mu.Lock()
+	e := s.cache.entries[p]
+	s.cache.mu.Unlock()
+	if e != nil && e.of == id {
+		return e.links
+	}
+	d, err := s.Doc(p)
+	if err != nil {
+		return nil
+	}
+	e = factsOf(id, d)
+	s.cache.mu.Lock()
+	s.cache.entries[p] = e
+	s.cache.mu.Unlock()
+	return e.links
+}
+
+func factsOf(id identity, d *Doc) *entry {
+	links := slices.Clone(d.Links())
+	for i := range links {
+		links[i].Target = strings.Clone(links[i].Target)
+	}
+	return &entry{of: id, links: links, ignores: d.ignores()}
+}
+
+// Target gives the path in the memory directory that a Markdown link in the file
+// at from leads to, "" where it leads to no relative file. A path that starts
+// with "../" leads out of the directory.
+func Target(from string, l memfile.Link) string {
+	if l.Wiki || l.Path() == "" {
+		return ""
+	}
+	return path.Join(path.Dir(from), l.Path())
+}
+
+// prune forgets files that are gone.
+func (c *Cache) prune(s *Snapshot) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.entries) <= 2*(len(s.View.Topics)+len(s.View.Logs))+1000 {
+		return
+	}
+	for p := range c.entries {
+		if _, _, ok := s.identity(p); !ok {
+			delete(c.entries, p)
+		}
+	}
+}
+
+// withContext is the part of a Pass that all rules share.
+func (s *Snapshot) pass(ctx context.Context, r *Rule, d *Doc) *Pass {
+	return &Pass{Snapshot: s, Context: ctx, Doc: d, rule: r}
+}
