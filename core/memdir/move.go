@@ -101,6 +101,25 @@ func retargetOwn(f *memfile.File, old, new string) []text.Edit {
 	return edits
 }
 
+// Relink gives the edits that keep the relative links of a text leading where they
+// lead when the text goes from a file at from into one at to.
+func Relink(t *text.Text, links []memfile.Link, from, to string) []text.Edit {
+	if path.Dir(from) == path.Dir(to) {
+		return nil
+	}
+	var edits []text.Edit
+	for _, l := range links {
+		p := l.Path()
+		if p == "" {
+			continue
+		}
+		if dest := relative(path.Dir(to), path.Join(path.Dir(from), p)); dest != p {
+			edits = append(edits, destEdit(t, l, dest))
+		}
+	}
+	return edits
+}
+
 // destEdit replaces a link's destination and keeps its anchor.
 func destEdit(t *text.Text, l memfile.Link, dest string) text.Edit {
 	anchor := ""
@@ -108,14 +127,16 @@ func destEdit(t *text.Text, l memfile.Link, dest string) text.Edit {
 	if i := strings.IndexByte(raw, '#'); i >= 0 {
 		anchor = raw[i:]
 	}
-	angled := t.String()[l.Dest.Start-1] == '<'
-	if strings.Contains(raw, "%") && !angled {
-		dest = strings.ReplaceAll(dest, " ", "%20")
-	}
-	if !angled {
-		dest = strings.TrimSuffix(memfile.EncodeDest(dest+anchor), anchor)
-		if strings.HasPrefix(dest, "<") {
+	switch {
+	case t.String()[l.Dest.Start-1] == '<': // written as it is
+	case strings.Contains(raw, "%"): // by somebody who writes spaces that way
+		dest = strings.TrimSuffix(strings.TrimPrefix(memfile.EncodeDest(dest), "<"), ">")
+		dest = strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29").Replace(dest)
+	default:
+		if dest = memfile.EncodeDest(dest + anchor); strings.HasPrefix(dest, "<") {
 			anchor = ""
+		} else {
+			dest = strings.TrimSuffix(dest, anchor)
 		}
 	}
 	return text.Edit{Span: l.Dest, New: dest + anchor}
