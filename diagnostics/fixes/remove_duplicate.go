@@ -1,6 +1,15 @@
 package fixes
 
-import "mem/diagnostics"
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"mem/core/change"
+	"mem/core/memfile"
+	"mem/core/text"
+	"mem/diagnostics"
+)
 
 // RemoveDuplicate is the ID of the fix.
 const RemoveDuplicate = "remove-duplicate"
@@ -11,5 +20,62 @@ func removeDuplicate() diagnostics.Fix {
 		Summary: "Removes an entry that an earlier one says as well.",
 		Safe:    true,
 		Kind:    diagnostics.QuickFix,
+		Make: func(_ context.Context, s *diagnostics.Snapshot, f diagnostics.Finding, _ string) (change.Change, error) {
+			x := s.View.Index
+			i := entryAt(x, f.Span.Start)
+			if i < 0 {
+				return change.Change{}, errors.New("no entry stands here any more")
+			}
+			for was := range i {
+				if x.Entries[was].List && x.Entries[was].Target == x.Entries[i].Target && SaysNothingNew(x, was, i) {
+					return edit(memfile.IndexName, x.Text(), text.Edit{Span: withoutEnd(x.Text(), x.Entries[i].Span)})
+				}
+			}
+			return change.Change{}, errors.New("no earlier entry says all that this one says")
+		},
 	}
+}
+
+// withoutEnd widens the removal of the last lines of a text that does not end with
+// a newline, so that it still does not.
+func withoutEnd(t *text.Text, s text.Span) text.Span {
+	if s.End < t.Len() || s.Start == 0 || strings.HasSuffix(t.String(), "\n") {
+		return s
+	}
+	s.Start = t.Line(t.LineAt(s.Start - 1)).End
+	return s
+}
+
+// SaysNothingNew reports whether all words of entry number i of an index stand in
+// the earlier entry of the same topic, white space and case aside. What stands
+// below the entry is something new, unless it goes on with its summary.
+func SaysNothingNew(x *memfile.Index, was, i int) bool {
+	t, e := x.Text(), &x.Entries[i]
+	below := t.LineAt(e.Span.End-1) + 1
+	if belowEnd(x, i) > below {
+		return false
+	}
+	if below < t.Lines() { // entries that stand below it
+		if next := t.Slice(t.Line(below)); strings.TrimSpace(next) != "" && len(next)-len(strings.TrimLeft(next, " \t")) > e.Indent {
+			return false
+		}
+	}
+	have := entryWords(x, was)
+	all := strings.Join(have[:], " ")
+	for _, words := range entryWords(x, i) {
+		if !says(all, strings.TrimRight(words, " .,;:!。，；")) {
+			return false
+		}
+	}
+	return true
+}
+
+// entryWords gives what an entry says, folded: before its link, as its title, as its
+// summary.
+func entryWords(x *memfile.Index, i int) [3]string {
+	e := &x.Entries[i]
+	before := x.Text().String()[e.Span.Start+e.Indent : e.Link.Span.Start]
+	before = before[strings.IndexAny(before, " \t")+1:] // without the list mark
+	fold := func(s string) string { return strings.Trim(strings.ToLower(memfile.OneLine(s)), "*_ ") }
+	return [3]string{fold(before), fold(e.Title), fold(e.Summary)}
 }
