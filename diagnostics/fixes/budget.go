@@ -2,6 +2,7 @@ package fixes
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"mem/core/memdir"
 	"mem/core/memfile"
@@ -21,12 +22,15 @@ type budget struct {
 	total   amount
 	dropped int      // the first line, from 0, that is not loaded; -1 where all are
 	before  []amount // see sums
+	entry   amount   // what one more entry costs at most, in characters as this index has them
 }
 
 func budgetOf(x *memfile.Index, c *diagnostics.Config) budget {
 	rule := c.IndexRules()[0]
 	l := memdir.Load(x, rule)
-	return budget{rule, amount{l.TotalLines, l.TotalSize}, l.FirstDropped - 1, sums(x, rule.Unit)}
+	characters := utf8.RuneCountInString(x.Text().String()) + 1
+	entry := amount{1, c.Limits.EntryLength * (1 + l.TotalSize/characters)}
+	return budget{rule, amount{l.TotalLines, l.TotalSize}, l.FirstDropped - 1, sums(x, rule.Unit), entry}
 }
 
 // fits reports whether an amount is at most so many percent of the limits.
@@ -73,7 +77,7 @@ func sums(x *memfile.Index, unit memdir.Unit) []amount {
 func OverfullOffers(d *diagnostics.Doc, c *diagnostics.Config) []diagnostics.Offer {
 	b := budgetOf(d.Index, c)
 	out := shortenOffers(d.Index, c, b)
-	for _, sec := range sectionsToMove(d.Index, c, b) {
+	for _, sec := range sectionsToMove(d.Index, b) {
 		out = append(out, sec.offer())
 	}
 	return out

@@ -6,7 +6,6 @@ import (
 
 	"mem/core/memfile"
 	"mem/core/text"
-	"mem/diagnostics"
 )
 
 // keptPercent is how much of a limit the index takes at most when its last lines
@@ -15,14 +14,14 @@ const keptPercent = 80
 
 // lastLines gives the end of the index that has to be moved to bring it to
 // keptPercent of its limits, or within them where that is all that can be reached.
-func lastLines(x *memfile.Index, config *diagnostics.Config, b budget) (section, bool) {
+func lastLines(x *memfile.Index, b budget) (section, bool) {
 	t := x.Text()
 	starts := blockStarts(x)
 	best := -1
 	for _, percent := range []int{keptPercent, 100} {
 		// What stays grows with the line: the last one that fits moves the least.
 		n := sort.Search(len(starts), func(i int) bool {
-			return !b.fits(b.before[starts[i]].plus(entryCost(config)), percent)
+			return !b.fits(b.before[starts[i]].plus(b.entry), percent)
 		})
 		if n > 0 {
 			best = starts[n-1]

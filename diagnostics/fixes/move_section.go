@@ -46,7 +46,7 @@ func (sec section) offer() diagnostics.Offer {
 func sectionMoved(s *diagnostics.Snapshot, arg string) (change.Change, error) {
 	x := s.View.Index
 	b := budgetOf(x, s.Config)
-	cand := append(sectionsToMove(x, s.Config, b), sections(x, b)...) // also one that does not suffice, where it is asked for
+	cand := append(sectionsToMove(x, b), sections(x, b)...) // also one that does not suffice, where it is asked for
 	i := slices.IndexFunc(cand, func(sec section) bool { return sec.arg == arg })
 	if i < 0 {
 		return change.Change{}, errors.New("the index has no such section any more, or nothing of it is to be moved")
@@ -60,7 +60,7 @@ func sectionMoved(s *diagnostics.Snapshot, arg string) (change.Change, error) {
 		body = "## " + sec.under + "\n\n" + body
 	}
 	summary := sectionSummary(t, sec, entries, s.Config.Limits.EntryLength-utf8.RuneCountInString(memfile.EntryLine(sec.title, p, "x"))+1)
-	topic, err := newTopic(s, p, memdir.Memory{Name: name, Description: sec.title + ": " + summary, Type: sectionType(s, entries), Body: body})
+	topic, err := newTopic(s, p, memdir.Memory{Name: name, Description: sectionDescription(sec, summary), Type: sectionType(s, entries), Body: body})
 	if err != nil {
 		return change.Change{}, err
 	}
@@ -116,12 +116,7 @@ func entriesIn(x *memfile.Index, region text.Span) []memfile.Entry {
 func sectionSummary(t *text.Text, sec section, entries []memfile.Entry, room int) string {
 	room = max(room, 20)
 	if len(entries) == 0 {
-		words := plainText(memfile.OneLine(firstRunes(t.Slice(sec.region), 4*room)))
-		words = strings.TrimLeft(words, "#>-*+| ")
-		if short, _ := cutSummary(words, room, 0); short != "" {
-			return short
-		}
-		return firstRunes(words, room-1) + "…"
+		return firstWords(t.Slice(sec.region), room)
 	}
 	out := fmt.Sprintf("%d memories", len(entries))
 	if len(entries) == 1 {
@@ -150,6 +145,29 @@ func sectionSummary(t *text.Text, sec section, entries []memfile.Entry, room int
 	return out
 }
 
+// sectionDescription gives the description of the topic that a section becomes.
+func sectionDescription(sec section, summary string) string {
+	switch {
+	case summary == "":
+		return sec.title
+	case sec.arg == "":
+		return summary
+	}
+	return sec.title + ", " + summary
+}
+
+// firstWords gives how a text begins: its first paragraph, in at most room
+// characters.
+func firstWords(s string, room int) string {
+	s = text.WithEOL(firstRunes(s, 8*room), "\n")
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n\n")
+	words := strings.TrimRight(strings.TrimLeft(plainText(memfile.OneLine(s)), "#>-*+| "), ":： ")
+	if short, _ := cutSummary(words, room, 0); short != "" || words == "" {
+		return short
+	}
+	return firstRunes(words, room-1) + "…"
+}
+
 // sectionType gives the type that most of the topics have which a section leads
 // to, of those that a list of topics may have.
 func sectionType(s *diagnostics.Snapshot, entries []memfile.Entry) string {
@@ -176,18 +194,12 @@ type section struct {
 	late   bool // it reaches into what is not loaded
 }
 
-// entryCost is what the line that takes the place of a section costs at most, in
-// addition to the section's first line.
-func entryCost(config *diagnostics.Config) amount {
-	return amount{1, 4 * config.Limits.EntryLength} // of a script with four bytes a character
-}
-
 // sectionsToMove gives the sections whose moving suffices, best first: those that
 // are not loaded, then the smaller; the last lines come before a section that is
 // twice as long.
-func sectionsToMove(x *memfile.Index, config *diagnostics.Config, b budget) []section {
+func sectionsToMove(x *memfile.Index, b budget) []section {
 	all := slices.DeleteFunc(sections(x, b), func(sec section) bool {
-		return !b.fits(b.total.minus(sec.moved).plus(entryCost(config)), 100)
+		return !b.fits(b.total.minus(sec.moved).plus(b.entry), 100)
 	})
 	slices.SortStableFunc(all, func(a, b section) int {
 		if a.late != b.late {
@@ -198,7 +210,7 @@ func sectionsToMove(x *memfile.Index, config *diagnostics.Config, b budget) []se
 		}
 		return cmp.Compare(a.moved.size, b.moved.size)
 	})
-	rest, ok := lastLines(x, config, b)
+	rest, ok := lastLines(x, b)
 	if !ok {
 		return all[:min(len(all), maxSections)]
 	}

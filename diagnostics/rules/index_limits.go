@@ -42,13 +42,26 @@ func dropped(p *diagnostics.Pass, l memdir.Loaded) (region, line text.Span) {
 // reportDropped reports the part of the index that is not loaded.
 func reportDropped(p *diagnostics.Pass, l memdir.Loaded, severity diagnostics.Severity, message string) {
 	region, line := dropped(p, l)
+	first := "This is the first line that is not loaded."
+	if inPart(l) {
+		first = "Of this line only a part is loaded."
+	}
+	offers := fixes.OverfullOffers(p.Doc, p.Config)
+	switch {
+	case len(offers) == 0:
+		message += " Shorten it."
+	case offers[0].Fix == fixes.MoveSection:
+		message += " Move a section into a topic of its own."
+	default:
+		message += " Move details of entries into their topics, or a section into a topic of its own."
+	}
 	p.Report(diagnostics.Finding{
 		Severity:    severity,
 		Span:        region,
-		Message:     message + " Move details of entries into their topics, or a section into a topic of its own.",
+		Message:     message,
 		Unnecessary: true,
-		Related:     []diagnostics.Related{{Path: p.Doc.Path, Span: line, Message: "This is the first line that is not loaded."}},
-		Offers:      fixes.OverfullOffers(p.Doc, p.Config),
+		Related:     []diagnostics.Related{{Path: p.Doc.Path, Span: line, Message: first}},
+		Offers:      offers,
 	})
 }
 
@@ -56,15 +69,15 @@ func reportDropped(p *diagnostics.Pass, l memdir.Loaded, severity diagnostics.Se
 // than the limit: elsewhere readers cut between lines.
 func inPart(l memdir.Loaded) bool { return l.Lines == 1 && l.Dropped == l.TotalLines }
 
-// lost says in words which lines are not loaded.
-func lost(l memdir.Loaded) string {
+// unseen says in words which lines are not loaded.
+func unseen(l memdir.Loaded) string {
 	switch {
 	case inPart(l):
-		return fmt.Sprintf("line %d is loaded only in part, and nothing of what follows", l.FirstDropped)
+		return fmt.Sprintf("only a part of line %d, and nothing of what follows", l.FirstDropped)
 	case l.Dropped == 1:
-		return fmt.Sprintf("line %d is never loaded", l.FirstDropped)
+		return fmt.Sprintf("and never see line %d", l.FirstDropped)
 	}
-	return fmt.Sprintf("line %d and what follows, %s lines, is never loaded", l.FirstDropped, thousands(l.Dropped))
+	return fmt.Sprintf("and never see line %d and what follows (%s lines)", l.FirstDropped, thousands(l.Dropped))
 }
 
 // thousands writes a number as people read it.

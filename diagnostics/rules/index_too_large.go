@@ -33,7 +33,7 @@ func indexTooLarge() diagnostics.Rule {
 				if len(rules) > 1 && rule.Unit == memdir.Bytes {
 					severity, who = diagnostics.Warning, "readers that count bytes load"
 				}
-				reportDropped(p, l, severity, fmt.Sprintf("The index has %s %s; %s %s, so %s.", thousands(l.TotalSize), unit, who, thousands(rule.Size), lost(l)))
+				reportDropped(p, l, severity, fmt.Sprintf("The index has %s %s; %s %s, %s.", thousands(l.TotalSize), unit, who, thousands(rule.Size), unseen(l)))
 				return
 			}
 		},

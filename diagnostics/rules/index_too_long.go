@@ -27,7 +27,7 @@ func indexTooLong() diagnostics.Rule {
 			if !l.Cut {
 				return
 			}
-			reportDropped(p, l, 0, fmt.Sprintf("The index has %s lines; readers load %s, so %s.", thousands(l.TotalLines), thousands(rule.Lines), lost(l)))
+			reportDropped(p, l, 0, fmt.Sprintf("The index has %s lines; readers load %s, %s.", thousands(l.TotalLines), thousands(rule.Lines), unseen(l)))
 		},
 	}
 }
