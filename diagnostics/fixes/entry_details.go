@@ -23,6 +23,7 @@ type details struct {
 	below  text.Span // the lines below the entry's own, from the end of that; empty where there are none
 	closes string    // marks of emphasis that open before the link and close behind the summary
 	keep   int       // bytes of words that stay: they link other topics
+	marked int       // bytes of words that stay if they fit: emphasis that opens before the link closes in them
 }
 
 // entryAt gives the number of the entry on whose lines an offset stands, -1 when
@@ -145,8 +146,8 @@ func (d *details) findMarks() {
 	}
 	if own, ok := strings.CutSuffix(d.words, mark); ok && !strings.Contains(own, mark) {
 		d.words, d.closes = strings.TrimRight(own, " "), mark
-	} else if at := strings.Index(d.words, mark); at >= 0 {
-		d.keep = at + len(mark)
+	} else if at := strings.Index(d.words, mark); at > 0 && d.words[at-1] != ' ' {
+		d.marked = at + len(mark)
 	}
 }
 
@@ -195,7 +196,11 @@ type cut struct {
 func (d *details) cut(most int) (cut, bool) {
 	head := d.head()
 	room := most - utf8.RuneCountInString(head) - utf8.RuneCountInString(d.closes)
-	short, rest := cutSummary(d.words, room, d.keep)
+	keep := d.keep
+	if d.marked > keep && utf8.RuneCountInString(d.words[:d.marked]) <= room {
+		keep = d.marked
+	}
+	short, rest := cutSummary(d.words, room, keep)
 	if len(short) < d.keep || short == "" && d.words != "" && utf8.RuneCountInString(strings.TrimRight(d.bare(), " \t")) > most {
 		return cut{}, false
 	}

@@ -50,17 +50,22 @@ func MoveDetailsOffer(x *memfile.Index, e *memfile.Entry, most int) (diagnostics
 	if !movable(x, e) {
 		return diagnostics.Offer{}, false
 	}
-	// What stays at least: the line up to the link's end, and links to other topics.
+	if !canBeCut(x, e, most) {
+		return diagnostics.Offer{}, false
+	}
+	return diagnostics.Offer{Fix: MoveDetails, Title: "Move the details into " + memdir.ShownName(e.Target)}, true
+}
+
+// canBeCut reports whether what stays of an entry's line at least, up to its last
+// link to a topic, leaves room for a mark that something was cut.
+func canBeCut(x *memfile.Index, e *memfile.Entry, most int) bool {
 	end := e.Link.Span.End
 	for i := linkAfter(x, end); i < len(x.Links) && x.Links[i].Span.Start < x.Text().Line(e.Line).End; i++ {
 		if p := x.Links[i].Path(); p != "" && memfile.IsMarkdown(p) {
 			end = x.Links[i].Span.End
 		}
 	}
-	if utf8.RuneCountInString(x.Text().String()[e.Span.Start:end]) > most-reserve {
-		return diagnostics.Offer{}, false
-	}
-	return diagnostics.Offer{Fix: MoveDetails, Title: "Move the details into " + memdir.ShownName(e.Target)}, true
+	return utf8.RuneCountInString(x.Text().String()[e.Span.Start:end]) <= most-reserve
 }
 
 // reserve is the room, in characters, for what stands between the link and what

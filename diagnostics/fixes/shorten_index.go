@@ -61,12 +61,13 @@ func gainOf(x *memfile.Index, i int, unit memdir.Unit, most int) (gain amount, s
 	}
 	all := strings.TrimRight(t.Slice(text.Span{Start: own.Start, End: t.Line(end - 1).End}), " \t\r\n")
 	size = sizeIn(all, unit)
-	kept, n := "", utf8.RuneCountInString(all)
-	switch {
-	case n > most:
-		kept = firstRunes(all, most)
-	default:
-		kept = all // a summary that goes on below comes to stand on one line
+	// What continues a summary comes to stand on its line.
+	kept := all[:e.Indent] + memfile.OneLine(all[e.Indent:])
+	if utf8.RuneCountInString(kept) > most {
+		if !canBeCut(x, e, most) {
+			return amount{}, size
+		}
+		kept = firstRunes(kept, most)
 	}
 	gain = amount{end - 1 - e.Line, max(size-sizeIn(kept, unit)-len("…"), 0)}
 	return gain, size
