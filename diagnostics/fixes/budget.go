@@ -22,15 +22,17 @@ type budget struct {
 	total   amount
 	dropped int      // the first line, from 0, that is not loaded; -1 where all are
 	before  []amount // see sums
-	entry   amount   // what one more entry costs at most, in characters as this index has them
+	// summary is the size of a summary that fills its line, in characters as this
+	// index has them.
+	summary int
 }
 
 func budgetOf(x *memfile.Index, c *diagnostics.Config) budget {
 	rule := c.IndexRules()[0]
 	l := memdir.Load(x, rule)
 	characters := utf8.RuneCountInString(x.Text().String()) + 1
-	entry := amount{1, c.Limits.EntryLength * (1 + l.TotalSize/characters)}
-	return budget{rule, amount{l.TotalLines, l.TotalSize}, l.FirstDropped - 1, sums(x, rule.Unit), entry}
+	summary := c.Limits.EntryLength * (1 + (l.TotalSize+characters-1)/characters)
+	return budget{rule, amount{l.TotalLines, l.TotalSize}, l.FirstDropped - 1, sums(x, rule.Unit), summary}
 }
 
 // fits reports whether an amount is at most so many percent of the limits.
@@ -44,6 +46,10 @@ func (b budget) helps(left, gain amount) bool {
 	return 100*left.lines > shortenedPercent*b.rule.Lines && gain.lines > 0 || 100*left.size > shortenedPercent*b.rule.Size && gain.size > 0
 }
 
+// entry gives what one more entry with this title costs at most: title and path,
+// and what stands around them.
+func (b budget) entry(title string) amount { return amount{1, 2*len(title) + 24 + b.summary} }
+
 func sizeIn(s string, unit memdir.Unit) int {
 	if unit == memdir.UTF16 {
 		return text.UTF16Len(s)
@@ -52,8 +58,8 @@ func sizeIn(s string, unit memdir.Unit) int {
 }
 
 // sums gives for each line of the index what stands before it, in what limits
-// count: frontmatter and lines inside of comments are not loaded. It has one
-// element more than there are lines.
+// count: frontmatter, lines inside of comments and blank lines at both ends are not
+// loaded. It has one element more than there are lines.
 func sums(x *memfile.Index, unit memdir.Unit) []amount {
 	t, comments := x.Text(), x.Outline().Comments
 	out := make([]amount, t.Lines()+1)
@@ -61,13 +67,23 @@ func sums(x *memfile.Index, unit memdir.Unit) []amount {
 	if f := x.File; f.Front != nil && f.Front.Closed {
 		start = f.Body.Start
 	}
+	var now, content amount // up to the last line with text
 	for i := range t.Lines() {
-		out[i+1] = out[i]
+		out[i] = now
 		line := t.Line(i)
-		first := line.Start + len(t.Slice(line)) - len(strings.TrimLeft(t.Slice(line), " \t"))
-		if line.Start >= start && !memfile.In(comments, first) {
-			out[i+1] = out[i].plus(amount{1, sizeIn(t.Slice(line), unit) + 1})
+		l := t.Slice(line)
+		trimmed := strings.TrimLeft(l, " \t")
+		blank := trimmed == "" || trimmed == text.BOM
+		if line.Start < start || blank && now == (amount{}) || memfile.In(comments, line.Start+len(l)-len(trimmed)) {
+			continue
 		}
+		now = now.plus(amount{1, sizeIn(l, unit) + 1})
+		if !blank {
+			content = now
+		}
+	}
+	for i := len(out) - 1; i >= 0 && (i == len(out)-1 || out[i].lines > content.lines); i-- {
+		out[i] = content
 	}
 	return out
 }

@@ -114,7 +114,8 @@ func plainLines(t *text.Text, from, to int) bool {
 // "\n" for line endings.
 func dedented(t *text.Text, from, to int) string {
 	var lines []string
-	margin, has := "", false
+	mixed, least := false, -1
+	margin := ""
 	for j := from; j < to; j++ {
 		l := t.Slice(t.Line(j))
 		lines = append(lines, l)
@@ -122,17 +123,36 @@ func dedented(t *text.Text, from, to int) string {
 			continue
 		}
 		indent := l[:len(l)-len(strings.TrimLeft(l, " \t"))]
-		if !has {
-			margin, has = indent, true
+		if n := columns(indent); least < 0 || n < least {
+			least, margin = n, indent
 		}
-		for !strings.HasPrefix(indent, margin) {
-			margin = margin[:len(margin)-1]
-		}
+	}
+	for _, l := range lines {
+		mixed = mixed || strings.TrimSpace(l) != "" && !strings.HasPrefix(l, margin)
 	}
 	for i, l := range lines {
-		lines[i] = strings.TrimPrefix(l, margin)
+		rest := strings.TrimLeft(l, " \t")
+		switch {
+		case rest == "":
+			lines[i] = ""
+		case mixed: // tabs in some lines, spaces in others
+			lines[i] = strings.Repeat(" ", columns(l[:len(l)-len(rest)])-least) + rest
+		default:
+			lines[i] = l[len(margin):]
+		}
 	}
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
+}
+
+// columns gives how far white space indents, as Markdown counts it.
+func columns(indent string) int {
+	n := 0
+	for _, c := range indent {
+		if n++; c == '\t' {
+			n += (4 - n%4) % 4
+		}
+	}
+	return n
 }
 
 // findMarks finds emphasis that opens before the link and closes in the summary, as

@@ -12,6 +12,9 @@ import (
 // have been moved.
 const keptPercent = 80
 
+// lastTitle is the title of the topic that the last lines become.
+const lastTitle = "More memories"
+
 // lastLines gives the end of the index that has to be moved to bring it to
 // keptPercent of its limits, or within them where that is all that can be reached.
 func lastLines(x *memfile.Index, b budget) (section, bool) {
@@ -21,7 +24,7 @@ func lastLines(x *memfile.Index, b budget) (section, bool) {
 	for _, percent := range []int{keptPercent, 100} {
 		// What stays grows with the line: the last one that fits moves the least.
 		n := sort.Search(len(starts), func(i int) bool {
-			return !b.fits(b.before[starts[i]].plus(b.entry), percent)
+			return !b.fits(b.before[starts[i]].plus(b.entry(lastTitle)), percent)
 		})
 		if n > 0 {
 			best = starts[n-1]
@@ -36,7 +39,7 @@ func lastLines(x *memfile.Index, b budget) (section, bool) {
 		return section{}, false
 	}
 	end := t.LineAt(region.End-1) + 1
-	sec := section{title: "More memories", region: region, mark: "-", moved: b.before[end].minus(b.before[best]), late: true}
+	sec := section{title: lastTitle, region: region, mark: "-", moved: b.before[end].minus(b.before[best]), late: true}
 	if l := t.Slice(t.Line(best)); strings.HasPrefix(l, "* ") || strings.HasPrefix(l, "+ ") {
 		sec.mark = l[:1]
 	}

@@ -199,7 +199,7 @@ type section struct {
 // twice as long.
 func sectionsToMove(x *memfile.Index, b budget) []section {
 	all := slices.DeleteFunc(sections(x, b), func(sec section) bool {
-		return !b.fits(b.total.minus(sec.moved).plus(b.entry), 100)
+		return !b.fits(b.total.minus(sec.moved).plus(b.entry(sec.title)), 100)
 	})
 	slices.SortStableFunc(all, func(a, b section) int {
 		if a.late != b.late {
@@ -268,7 +268,7 @@ func sectionEnds(heads []memfile.Heading, end int) []int {
 }
 
 // trimmedLines takes blank lines off both ends of a span of whole lines, and the
-// ending of its last line.
+// line ending of its last one.
 func trimmedLines(t *text.Text, s text.Span) text.Span {
 	src := t.String()
 	s.End = s.Start + len(strings.TrimRight(src[s.Start:s.End], " \t\r\n"))
@@ -278,6 +278,9 @@ func trimmedLines(t *text.Text, s text.Span) text.Span {
 			break
 		}
 		s.Start += i + 1
+	}
+	if s.Len() > 0 {
+		s.End = t.Line(t.LineAt(s.End - 1)).End
 	}
 	return s
 }

@@ -55,9 +55,13 @@ func SaysNothingNew(x *memfile.Index, was, i int) bool {
 	if belowEnd(x, i) > below {
 		return false
 	}
-	if below < t.Lines() { // entries that stand below it
-		if next := t.Slice(t.Line(below)); strings.TrimSpace(next) != "" && len(next)-len(strings.TrimLeft(next, " \t")) > e.Indent {
-			return false
+	for ; below < t.Lines(); below++ { // other entries, which would come to stand below another item
+		next := t.Slice(t.Line(below))
+		if text := strings.TrimLeft(next, " \t"); text != "" {
+			if len(next)-len(text) > e.Indent {
+				return false
+			}
+			break
 		}
 	}
 	have := entryWords(x, was)
