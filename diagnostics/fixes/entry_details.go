@@ -65,19 +65,24 @@ func belowEnd(x *memfile.Index, i int) int {
 	if i+1 < len(x.Entries) {
 		stop = x.Entries[i+1].Line
 	}
-	end := e.Line + 1
+	end, indent := e.Line+1, indentOf(x, e)
 	for j := end; j < stop; j++ {
 		l := t.Slice(t.Line(j))
 		trimmed := strings.TrimLeft(l, " \t")
 		if trimmed == "" {
 			continue
 		}
-		if len(l)-len(trimmed) <= e.Indent || strings.Contains(l, "<!--") {
+		if columns(l[:len(l)-len(trimmed)]) <= indent || strings.Contains(l, "<!--") {
 			break
 		}
 		end = j + 1
 	}
 	return end
+}
+
+// indentOf gives the columns before an entry's list mark.
+func indentOf(x *memfile.Index, e *memfile.Entry) int {
+	return columns(x.Text().String()[e.Span.Start : e.Span.Start+e.Indent])
 }
 
 // detailsOf reads entry number i, which is movable.

@@ -58,11 +58,14 @@ func SaysNothingNew(x *memfile.Index, was, i int) bool {
 	for ; below < t.Lines(); below++ { // other entries, which would come to stand below another item
 		next := t.Slice(t.Line(below))
 		if text := strings.TrimLeft(next, " \t"); text != "" {
-			if len(next)-len(text) > e.Indent {
+			if columns(next[:len(next)-len(text)]) > indentOf(x, e) {
 				return false
 			}
 			break
 		}
+	}
+	if x.Entries[was].Title == e.Title && x.Entries[was].Summary == e.Summary && beforeLink(x, was) == beforeLink(x, i) {
+		return true
 	}
 	have := entryWords(x, was)
 	all := strings.Join(have[:], " ")
@@ -78,8 +81,13 @@ func SaysNothingNew(x *memfile.Index, was, i int) bool {
 // summary.
 func entryWords(x *memfile.Index, i int) [3]string {
 	e := &x.Entries[i]
+	fold := func(s string) string { return strings.Trim(strings.ToLower(s), "*_ ") }
+	return [3]string{fold(memfile.OneLine(beforeLink(x, i))), fold(e.Title), fold(e.Summary)}
+}
+
+// beforeLink gives what stands between the list mark of an entry and its link.
+func beforeLink(x *memfile.Index, i int) string {
+	e := &x.Entries[i]
 	before := x.Text().String()[e.Span.Start+e.Indent : e.Link.Span.Start]
-	before = before[strings.IndexAny(before, " \t")+1:] // without the list mark
-	fold := func(s string) string { return strings.Trim(strings.ToLower(memfile.OneLine(s)), "*_ ") }
-	return [3]string{fold(before), fold(e.Title), fold(e.Summary)}
+	return before[strings.IndexAny(before, " \t")+1:]
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"mem/core/change"
@@ -36,41 +37,67 @@ func shortenIndex() diagnostics.Fix {
 
 // shortenOffers gives the offer to shorten the index where moving details suffices.
 func shortenOffers(x *memfile.Index, config *diagnostics.Config, b budget) []diagnostics.Offer {
-	var most amount
+	ends := make([]int, len(x.Entries)) // see belowEnd
+	lines := 0
 	for i := range x.Entries {
-		gain, _ := gainOf(x, i, b.rule.Unit, config.Limits.EntryLength)
-		most = most.plus(gain)
+		ends[i] = belowEnd(x, i)
+		lines += ends[i] - 1 - x.Entries[i].Line
 	}
-	if !b.fits(b.total.minus(most), 100) {
-		return nil
+	if b.total.lines-lines > b.rule.Lines {
+		return nil // whatever is moved
 	}
-	return []diagnostics.Offer{{Fix: ShortenIndex, Title: "Move the details of the longest entries into their topics"}}
+	left := b.total
+	for i := range x.Entries {
+		gain, _ := gainOf(x, i, ends[i], b.rule.Unit, config.Limits.EntryLength)
+		if left = left.minus(gain); b.fits(left, 100) {
+			return []diagnostics.Offer{{Fix: ShortenIndex, Title: "Move the details of the longest entries into their topics"}}
+		}
+	}
+	return nil
 }
 
 // gainOf gives what the index gets shorter by at least when the details of entry
-// number i are moved, and the size of all that the entry takes.
-func gainOf(x *memfile.Index, i int, unit memdir.Unit, most int) (gain amount, size int) {
+// number i are moved, and the size of all that the entry takes up to the line end.
+func gainOf(x *memfile.Index, i, end int, unit memdir.Unit, most int) (gain amount, size int) {
 	t, e := x.Text(), &x.Entries[i]
-	if !e.List {
-		return amount{}, 0
-	}
 	own := text.Span{Start: e.Span.Start, End: t.Line(e.Line).End}
-	end := belowEnd(x, i)
-	if end == e.Line+1 && own.Len() <= most || !movable(x, e) {
-		return amount{}, own.Len()
+	if !e.List || end == e.Line+1 && own.Len() <= most || !movable(x, e) {
+		return amount{}, 0
 	}
 	all := strings.TrimRight(t.Slice(text.Span{Start: own.Start, End: t.Line(end - 1).End}), " \t\r\n")
 	size = sizeIn(all, unit)
-	// What continues a summary comes to stand on its line.
-	kept := all[:e.Indent] + memfile.OneLine(all[e.Indent:])
-	if utf8.RuneCountInString(kept) > most {
-		if !canBeCut(x, e, most) {
-			return amount{}, size
-		}
-		kept = firstRunes(kept, most)
+	kept, whole := foldedStart(all, most, unit)
+	if !whole && !canBeCut(x, e, most) {
+		return amount{}, size
 	}
-	gain = amount{end - 1 - e.Line, max(size-sizeIn(kept, unit)-len("…"), 0)}
-	return gain, size
+	return amount{end - 1 - e.Line, max(size-kept-len("…"), 0)}, size
+}
+
+// foldedStart gives the size of the first most characters of lines that are folded
+// into one, and whether that is all of them.
+func foldedStart(s string, most int, unit memdir.Unit) (size int, whole bool) {
+	n, space := 0, false
+	for _, r := range s {
+		if r == ' ' || r == '\t' || r == '\r' || r == '\n' {
+			space = true
+			continue
+		}
+		if space {
+			n, size, space = n+1, size+1, false
+		}
+		if n >= most {
+			return size, false
+		}
+		n, size = n+1, size+runeSize(r, unit)
+	}
+	return size, true
+}
+
+func runeSize(r rune, unit memdir.Unit) int {
+	if unit == memdir.UTF16 {
+		return max(utf16.RuneLen(r), 1)
+	}
+	return utf8.RuneLen(r)
 }
 
 func firstRunes(s string, n int) string {
@@ -89,7 +116,7 @@ func shortened(ctx context.Context, s *diagnostics.Snapshot) (change.Change, err
 	type candidate struct{ entry, size int }
 	var longest []candidate
 	for i := range x.Entries {
-		if gain, size := gainOf(x, i, b.rule.Unit, limit); gain != (amount{}) {
+		if gain, size := gainOf(x, i, belowEnd(x, i), b.rule.Unit, limit); gain != (amount{}) {
 			longest = append(longest, candidate{i, size})
 		}
 	}
