@@ -159,7 +159,7 @@ func lost(t rapid.TB, before, after map[string]string) {
 // memories draws a memory directory with an index of any style.
 func memories(t *rapid.T) map[string]string {
 	word := rapid.OneOf(rapid.StringMatching(`[a-z]{1,9}`), rapid.SampledFrom([]string{"Sentence.", "clause,", "clause;", "—", "部署。", "先测试，", "`co. de`", "**strong. text**", "(in, brackets)", "[web](https://x.y/z)",
-		"[file](notes/file.txt)", "[B](b.md)", "[C](sub/c.md#part)", "[[name]]", "👩‍👧", "*em", "\"quote", "1.", "#", "e.g."}))
+		"[file](notes/file.txt)", "[B](b.md)", "[C](sub/c.md#part)", "[[name]]", "👩‍👧", "*em", "\"quote", "1. x", "#", "e.g."}))
 	phrase := func(n int) string { return strings.Join(rapid.SliceOfN(word, 0, n).Draw(t, "phrase"), " ") }
 	target := rapid.SampledFrom([]string{"a.md", "b.md", "sub/c.md", "sub/c.md#x", "new.md", "sub/deep/new.md", "<with space.md>", "部署.md", "../out.md", "https://x.y/z.md"})
 	line := func() string {
