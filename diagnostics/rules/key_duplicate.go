@@ -1,12 +1,65 @@
 package rules
 
-import "mem/diagnostics"
+import (
+	"fmt"
+
+	"mem/core/memdir"
+	"mem/core/memfile"
+	"mem/diagnostics"
+	"mem/diagnostics/fixes"
+)
 
 func keyDuplicate() diagnostics.Rule {
 	return diagnostics.Rule{
 		ID:       "key-duplicate",
 		Severity: diagnostics.Warning,
 		Summary:  "A key stands twice in the frontmatter.",
-		Kinds:    []diagnostics.Kind{diagnostics.Topic},
+		Kinds:    topics,
+		Fixes:    []string{fixes.KeepEffectiveKey},
+		Evidence: []diagnostics.Evidence{
+			{Claim: "the keys of a mapping are unique; parsers refuse a second one or let the last one win", Source: "YAML 1.2.2, 3.2.1.1", Checked: observed},
+		},
+		File: func(p *diagnostics.Pass) {
+			f := closedFront(p)
+			if f == nil {
+				return
+			}
+			var first map[string]*memfile.Key
+			checked := 0
+			for _, problem := range f.Problems {
+				if problem.Code != memfile.DuplicateKey {
+					continue
+				}
+				if first == nil {
+					first = firstKeys(f)
+				}
+				found := diagnostics.Finding{Span: problem.Span}
+				if found.Span.Len() == 0 { // a key without a value: its name is what there is to show
+					found.Span = valueOrName(f, found.Span.Start)
+				}
+				k := first[problem.Key]
+				found.Message = fmt.Sprintf("The key %s stands here a second time, after line %d; readers take the last one, or none of the file. Keep one.",
+					memdir.ShownName(problem.Key), f.Text.LineAt(k.Span.Start)+1)
+				at := k.Span
+				at.Start += k.Indent
+				at.End = f.Text.Line(f.Text.LineAt(at.Start)).End
+				found.Related = []diagnostics.Related{{Path: p.Doc.Path, Span: at, Message: "the first one"}}
+				if checked++; checked <= offersChecked {
+					found.Offers = fixes.OfferEffective(f, problem)
+				}
+				p.Report(found)
+			}
+		},
 	}
+}
+
+func firstKeys(f *memfile.File) map[string]*memfile.Key {
+	first := map[string]*memfile.Key{}
+	for i := range f.Front.Keys {
+		k := &f.Front.Keys[i]
+		if first[k.Path()] == nil {
+			first[k.Path()] = k
+		}
+	}
+	return first
 }
