@@ -24,7 +24,10 @@ var otherTypes = map[string]string{
 // typeMeant gives the type that an unknown one stands for, "" when that cannot be
 // told: another word for it, another case, the start of it, or a slip of the keys.
 func typeMeant(unknown string) string {
-	t := strings.ToLower(strings.Trim(unknown, " \t\"'"))
+	t := strings.ToLower(strings.Trim(unknown, " \t\"'[]"))
+	if i := strings.IndexAny(t, ",|/"); i > 0 {
+		t = strings.TrimSpace(t[:i]) // of several, the first
+	}
 	for _, w := range []string{t, strings.TrimSuffix(t, "s")} {
 		if memfile.KnownType(w) {
 			return w

@@ -57,20 +57,25 @@ func keepEffective(f *memfile.File, path string) ([]text.Edit, bool) {
 		return nil, false // the keys below each metadata count
 	}
 	var same []*memfile.Key
-	nested := false
+	var nested *memfile.Key
 	for i := range f.Front.Keys {
 		k := &f.Front.Keys[i]
 		if k.Path() == path {
 			same = append(same, k)
 		}
-		nested = nested || k.Parent == memfile.MetadataKey && k.Name == path
+		if k.Parent == memfile.MetadataKey && k.Name == path {
+			nested = k
+		}
 	}
 	drop := len(same) - 1
-	if len(same) == 1 && nested {
+	kept := nested
+	if drop > 0 {
+		kept = same[drop]
+	} else if drop == 0 && nested != nil {
 		drop = 1
 	}
-	if drop < 1 {
-		return nil, false
+	if drop < 1 || kept.Raw.Len() == 0 {
+		return nil, false // to keep an empty one would lose what another says
 	}
 	var edits []text.Edit
 	for _, k := range same[:drop] {

@@ -65,3 +65,16 @@ func valueOrName(f *memfile.File, at int) text.Span {
 	}
 	return s
 }
+
+// keysByPath gives the first and the last key of each path.
+func keysByPath(f *memfile.File) (first, last map[string]*memfile.Key) {
+	first, last = map[string]*memfile.Key{}, map[string]*memfile.Key{}
+	for i := range f.Front.Keys {
+		k := &f.Front.Keys[i]
+		if first[k.Path()] == nil {
+			first[k.Path()] = k
+		}
+		last[k.Path()] = k
+	}
+	return first, last
+}

@@ -24,22 +24,22 @@ func keyConflict() diagnostics.Rule {
 			if f == nil {
 				return
 			}
-			var nested map[string]*memfile.Key
+			var last map[string]*memfile.Key
 			checked := 0
 			for _, problem := range f.Problems {
 				if problem.Code != memfile.KeyConflict {
 					continue
 				}
-				if nested == nil {
-					nested = nestedKeys(f)
+				if last == nil {
+					_, last = keysByPath(f)
 				}
-				below := nested[problem.Key]
+				top, below := last[problem.Key], last[memfile.MetadataKey+"."+problem.Key]
 				found := diagnostics.Finding{Span: problem.Span}
 				if found.Span.Len() == 0 {
 					found.Span = valueOrName(f, found.Span.Start)
 				}
 				found.Message = fmt.Sprintf("%s is %q here and %q below %s, which is what readers take. Keep one.", memdir.ShownName(problem.Key),
-					memdir.Shown(f.Text.Slice(problem.Span), 40), memdir.Shown(below.Value, 40), memfile.MetadataKey)
+					memdir.Shown(top.Value, 40), memdir.Shown(below.Value, 40), memfile.MetadataKey)
 				found.Related = []diagnostics.Related{{Path: p.Doc.Path, Span: below.Raw, Message: "the one below " + memfile.MetadataKey}}
 				if checked++; checked <= offersChecked {
 					found.Offers = fixes.OfferEffective(f, problem)
@@ -48,14 +48,4 @@ func keyConflict() diagnostics.Rule {
 			}
 		},
 	}
-}
-
-func nestedKeys(f *memfile.File) map[string]*memfile.Key {
-	nested := map[string]*memfile.Key{}
-	for i := range f.Front.Keys {
-		if k := &f.Front.Keys[i]; k.Parent == memfile.MetadataKey {
-			nested[k.Name] = k
-		}
-	}
-	return nested
 }

@@ -31,15 +31,19 @@ func keyDuplicate() diagnostics.Rule {
 					continue
 				}
 				if first == nil {
-					first = firstKeys(f)
+					first, _ = keysByPath(f)
 				}
 				found := diagnostics.Finding{Span: problem.Span}
 				if found.Span.Len() == 0 { // a key without a value: its name is what there is to show
 					found.Span = valueOrName(f, found.Span.Start)
 				}
 				k := first[problem.Key]
-				found.Message = fmt.Sprintf("The key %s stands here a second time, after line %d; readers take the last one, or none of the file. Keep one.",
-					memdir.ShownName(problem.Key), f.Text.LineAt(k.Span.Start)+1)
+				mend := "Keep one."
+				if problem.Key == memfile.MetadataKey {
+					mend = "Put the keys below both of them into one."
+				}
+				found.Message = fmt.Sprintf("The key %s stands here again, after line %d; readers take the last one, or none of the file. %s",
+					memdir.ShownName(problem.Key), f.Text.LineAt(k.Span.Start)+1, mend)
 				at := k.Span
 				at.Start += k.Indent
 				at.End = f.Text.Line(f.Text.LineAt(at.Start)).End
@@ -51,15 +55,4 @@ func keyDuplicate() diagnostics.Rule {
 			}
 		},
 	}
-}
-
-func firstKeys(f *memfile.File) map[string]*memfile.Key {
-	first := map[string]*memfile.Key{}
-	for i := range f.Front.Keys {
-		k := &f.Front.Keys[i]
-		if first[k.Path()] == nil {
-			first[k.Path()] = k
-		}
-	}
-	return first
 }
