@@ -13,12 +13,16 @@ import (
 // most: that of an entry of the index, which shows it.
 const sentenceLength = 150
 
+// sentenceWithin is how much of a body is looked through, in bytes: what stands
+// below says no more what the whole is about.
+const sentenceWithin = 64 << 10
+
 // FirstSentence gives the first sentence of a body as plain text on one line,
 // without headings, code, tables, comments and the marks of lists and links, cut at
 // a word to 150 characters. It gives "" for a body that has none.
 func FirstSentence(body string) string {
 	said := ""
-	p := paragraphs{rest: body}
+	p := paragraphs{rest: startOf(body, sentenceWithin)}
 	for len(said) < paragraphBytes {
 		more, ok := p.next()
 		if !ok {
@@ -30,11 +34,11 @@ func FirstSentence(body string) string {
 			break
 		}
 	}
-	said = memfile.OneLine(strings.Map(visible, cutSentence(said)))
-	if said = shorten(strings.TrimRight(said, ":： "), sentenceLength); !strings.ContainsFunc(said, wordRune) || !utf8.ValidString(said) {
+	if said = cutSentence(said); !utf8.ValidString(said) || !strings.ContainsFunc(said, wordRune) {
 		return ""
 	}
-	return said
+	said = strings.TrimRight(memfile.OneLine(strings.Map(visible, said)), ":： ")
+	return shorten(said, sentenceLength)
 }
 
 // visible leaves out what does not show, but for the joiners that emoji and some
@@ -48,9 +52,7 @@ func visible(r rune) rune {
 	return r
 }
 
-func wordRune(r rune) bool {
-	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
-}
+func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // paragraphs reads the paragraphs of a body one by one; an item of a list is one.
 // It reads lines, so that a long body costs only its start.
@@ -74,6 +76,7 @@ func (p *paragraphs) next() (string, bool) {
 	size := 0
 	for p.rest != "" && size < paragraphBytes {
 		l, after, _ := strings.Cut(p.rest, "\n")
+		l = startOf(l, paragraphBytes)
 		trimmed := strings.Trim(l, " \t\r")
 		indented := strings.HasPrefix(l, "    ") || strings.HasPrefix(l, "\t")
 		quoted := strings.TrimLeft(trimmed, "> ")
@@ -142,6 +145,7 @@ func underline(l string) bool {
 var (
 	imageMark     = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)`)
 	linkMarks     = regexp.MustCompile(`\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\((?:<[^>]*>|[^()]|\([^()]*\))*\)`)
+	emptyLink     = regexp.MustCompile(`\[\s*\]\([^)]*\)`)
 	namedWikiMark = regexp.MustCompile(`\[\[[^\[\]|]*\|([^\[\]]*)\]\]`)
 	wikiMark      = regexp.MustCompile(`\[\[([^\[\]]*)\]\]`)
 	autolinkMark  = regexp.MustCompile(`<((?:https?|mailto):[^<> ]*)>`)
@@ -154,7 +158,7 @@ var (
 func plainText(l string) string {
 	l = inlineComment.ReplaceAllString(l, "")
 	l = imageMark.ReplaceAllString(l, "")
-	l = linkMarks.ReplaceAllString(l, "$1")
+	l = linkMarks.ReplaceAllString(emptyLink.ReplaceAllString(l, ""), "$1")
 	l = namedWikiMark.ReplaceAllString(l, "$1")
 	l = wikiMark.ReplaceAllString(l, "$1")
 	l = autolinkMark.ReplaceAllString(l, "$1")
@@ -224,8 +228,9 @@ func closers(s string, end int) string {
 // abbreviated reports whether the last word before a dot is one that has a dot, an
 // initial, or dotted itself, as in U.S.
 func abbreviated(before string) bool {
+	before = strings.TrimRight(before, ".")
 	word := before[strings.LastIndexAny(before, " (\"'/")+1:]
-	return abbreviations[strings.ToLower(word)] || utf8.RuneCountInString(word) == 1 && strings.ToUpper(word) == word && !unicode.IsDigit(rune(word[0])) ||
+	return abbreviations[strings.ToLower(word)] || len(word) == 1 && word[0] >= 'A' && word[0] <= 'Z' ||
 		len(word) > 2 && word[len(word)-2] == '.'
 }
 

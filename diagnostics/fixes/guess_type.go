@@ -38,7 +38,7 @@ func typeMeant(unknown string) string {
 	}
 	found := ""
 	for _, known := range memfile.Types {
-		short := len(t) >= 3 && strings.HasPrefix(known, t)
+		short := len(t) >= 3 && strings.HasPrefix(known, strings.TrimSuffix(t, "s"))
 		slip := len(t) >= 4 && len(t) <= 2*len(known) && slips(t, known) <= min(2, len(known)/3)
 		if short || slip {
 			if found != "" {

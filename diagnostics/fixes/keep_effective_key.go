@@ -35,50 +35,58 @@ func keepEffectiveKey() diagnostics.Fix {
 	}
 }
 
-// OfferEffective offers the fix for a problem with several keys of one name. Its
-// argument is the key's path where it stands twice, its name where two places
-// disagree about it.
+// OfferEffective offers the fix for a key that stands twice, or in two places that
+// disagree. Its argument is the key's path, as the problem has it.
 func OfferEffective(f *memfile.File, p memfile.Problem) []diagnostics.Offer {
 	if _, ok := keepEffective(f, p.Key); !ok {
 		return nil
 	}
 	title := "Keep the last " + memdir.ShownName(p.Key)
-	if p.Code == memfile.KeyConflict {
+	if kept, _ := effective(f, p.Key); kept.Path() != p.Key {
 		title = "Keep the " + memdir.ShownName(p.Key) + " below " + memfile.MetadataKey
 	}
 	return []diagnostics.Offer{{Fix: KeepEffectiveKey, Title: title, Arg: p.Key}}
 }
 
-// keepEffective gives the edits that remove the keys of a path that no reader
-// takes: all but the last, or, where that is the only one at the top level, the one
-// that is overridden below metadata. What the file says stays the same.
-func keepEffective(f *memfile.File, path string) ([]text.Edit, bool) {
-	if f.Front == nil || !f.Front.Closed || path == memfile.MetadataKey {
-		return nil, false // the keys below each metadata count
-	}
-	var same []*memfile.Key
+// effective gives the key of a path that readers take, and those that they do not:
+// the last one counts, but for keys at the top level that metadata overrides.
+func effective(f *memfile.File, path string) (kept *memfile.Key, others []*memfile.Key) {
 	var nested *memfile.Key
 	for i := range f.Front.Keys {
 		k := &f.Front.Keys[i]
 		if k.Path() == path {
-			same = append(same, k)
+			others = append(others, k)
 		}
 		if k.Parent == memfile.MetadataKey && k.Name == path {
 			nested = k
 		}
 	}
-	drop := len(same) - 1
-	kept := nested
-	if drop > 0 {
-		kept = same[drop]
-	} else if drop == 0 && nested != nil {
-		drop = 1
+	n := len(others)
+	if n == 0 {
+		return nil, nil
 	}
-	if drop < 1 || kept.Raw.Len() == 0 {
-		return nil, false // to keep an empty one would lose what another says
+	// A name or description below metadata is no memory's.
+	if nested != nil && path != "name" && path != "description" && nested.Value != others[n-1].Value {
+		return nested, others
+	}
+	return others[n-1], others[:n-1]
+}
+
+// keepEffective gives the edits that remove the keys of a path that no reader takes.
+// What the file says stays the same.
+func keepEffective(f *memfile.File, path string) ([]text.Edit, bool) {
+	if f.Front == nil || !f.Front.Closed || path == memfile.MetadataKey {
+		return nil, false // the keys below each metadata count
+	}
+	kept, others := effective(f, path)
+	if len(others) == 0 {
+		return nil, false
 	}
 	var edits []text.Edit
-	for _, k := range same[:drop] {
+	for _, k := range others {
+		if kept.Value == "" && (k.Value != "" || kept.Raw.Len() == 0 && k.Raw.Len() > 0) {
+			return nil, false // readers take nothing, and this says something
+		}
 		edits = append(edits, removeKey(f, k)...)
 	}
 	after, ok := text.Apply(f.Text.String()[:f.Body.Start], edits)
@@ -86,7 +94,7 @@ func keepEffective(f *memfile.File, path string) ([]text.Edit, bool) {
 		return nil, false
 	}
 	g := memfile.Parse(after)
-	if g.Front == nil || !g.Front.Closed || g.Meta() != f.Meta() || len(g.Front.Keys) != len(f.Front.Keys)-drop ||
+	if g.Front == nil || !g.Front.Closed || g.Meta() != f.Meta() || len(g.Front.Keys) != len(f.Front.Keys)-len(others) ||
 		hasProblem(g, memfile.Syntax) && !hasProblem(f, memfile.Syntax) {
 		return nil, false
 	}

@@ -63,8 +63,19 @@ func quoteEdit(f *memfile.File, value text.Span) (text.Edit, bool) {
 }
 
 // Foldable reports whether the value of a key is plain text that starts behind it,
-// goes on below, and is no YAML.
+// goes on below, and is no YAML. Lines below that look like keys or items are
+// not taken for text: they may only be indented by mistake.
 func Foldable(f *memfile.File, k *memfile.Key) bool {
 	raw := f.Text.Slice(k.Raw)
-	return strings.Contains(raw, "\n") && strings.IndexByte("\r\n\"'|>[{&*!#", raw[0]) < 0 && valueLen(raw) == len(raw) && !isScalar(f, k)
+	first, below, more := strings.Cut(raw, "\n")
+	if !more || first == "" || strings.IndexByte("\r\"'|>[{&*!#", raw[0]) >= 0 || valueLen(raw) < len(raw) || isScalar(f, k) {
+		return false
+	}
+	for l := range strings.Lines(below) {
+		l = strings.TrimSpace(l)
+		if _, _, key := cutKey(l); key || strings.HasPrefix(l, "- ") {
+			return false
+		}
+	}
+	return true
 }
