@@ -52,9 +52,14 @@ func valueOf(f *memfile.File, name string) text.Span {
 	return openingFence(f)
 }
 
-// offersChecked bounds how many findings of one file get offers that take parsing
-// its frontmatter again: past this, mending goes on after the first are mended.
-const offersChecked = 20
+// An offer to remove a key takes parsing the frontmatter again. offersChecked bounds
+// how many findings of one file get one: past this, mending goes on after the first
+// are mended. Frontmatter of more keys than keysChecked, fifty times what was ever
+// seen, is left to its author.
+const (
+	offersChecked = 20
+	keysChecked   = 1000
+)
 
 // valueOrName gives the line of a key whose value is empty and would stand at an
 // offset, for an empty place shows nothing.

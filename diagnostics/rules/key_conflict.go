@@ -41,7 +41,7 @@ func keyConflict() diagnostics.Rule {
 				found.Message = fmt.Sprintf("%s is %q here and %q below %s, which is what readers take. Keep one.", memdir.ShownName(problem.Key),
 					memdir.Shown(top.Value, 40), memdir.Shown(below.Value, 40), memfile.MetadataKey)
 				found.Related = []diagnostics.Related{{Path: p.Doc.Path, Span: below.Raw, Message: "the one below " + memfile.MetadataKey}}
-				if checked++; checked <= offersChecked {
+				if checked++; checked <= offersChecked && len(f.Front.Keys) <= keysChecked {
 					found.Offers = fixes.OfferEffective(f, problem)
 				}
 				p.Report(found)

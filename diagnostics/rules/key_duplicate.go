@@ -48,7 +48,7 @@ func keyDuplicate() diagnostics.Rule {
 				at.Start += k.Indent
 				at.End = f.Text.Line(f.Text.LineAt(at.Start)).End
 				found.Related = []diagnostics.Related{{Path: p.Doc.Path, Span: at, Message: "the first one"}}
-				if checked++; checked <= offersChecked {
+				if checked++; checked <= offersChecked && len(f.Front.Keys) <= keysChecked {
 					found.Offers = fixes.OfferEffective(f, problem)
 				}
 				p.Report(found)
