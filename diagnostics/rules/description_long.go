@@ -19,7 +19,7 @@ func descriptionLong() diagnostics.Rule {
 			{Claim: "200 characters: the limit is ours; an entry of the index, which shows the description, has 150", Source: "mem", Checked: observed},
 		},
 		File: func(p *diagnostics.Pass) {
-			f := closedFront(p)
+			f := memoryFront(p)
 			if f == nil {
 				return
 			}

@@ -16,7 +16,7 @@ func descriptionMissing() diagnostics.Rule {
 			{Claim: "the description is one line by which relevance is judged", Source: "seed 24.1", Checked: observed},
 		},
 		File: func(p *diagnostics.Pass) {
-			f := closedFront(p)
+			f := memoryFront(p)
 			if f == nil || f.Value("description") != "" {
 				return
 			}

@@ -17,7 +17,7 @@ func descriptionMultiline() diagnostics.Rule {
 			{Claim: "the description is one line", Source: "seed 24.1", Checked: observed},
 		},
 		File: func(p *diagnostics.Pass) {
-			f := closedFront(p)
+			f := memoryFront(p)
 			if f == nil {
 				return
 			}

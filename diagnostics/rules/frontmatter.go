@@ -24,6 +24,17 @@ func closedFront(p *diagnostics.Pass) *memfile.File {
 	return p.Doc.File
 }
 
+// memoryFront is closedFront for what only memories have to have. Where the index
+// stands at the root of a repository, files that it links may be the repository's
+// own, such as docs/setup.md: those count whose frontmatter is that of a memory.
+func memoryFront(p *diagnostics.Pass) *memfile.File {
+	f := closedFront(p)
+	if f == nil || p.View.LinkedOnly && f.Form() != memfile.FormNested && (f.Value("name") == "" || f.Value("type") == "") {
+		return nil
+	}
+	return f
+}
+
 // openingFence gives the line on which frontmatter starts, for what is missing in it.
 func openingFence(f *memfile.File) text.Span {
 	at := f.Front.Span.Start

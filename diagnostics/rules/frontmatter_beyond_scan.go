@@ -18,7 +18,7 @@ func frontmatterBeyondScan() diagnostics.Rule {
 			{Claim: "a scan reads the first 30 lines of a topic to find its frontmatter", Source: "seed 24.1", Checked: observed},
 		},
 		File: func(p *diagnostics.Pass) {
-			f := closedFront(p)
+			f := memoryFront(p)
 			if f == nil {
 				return
 			}

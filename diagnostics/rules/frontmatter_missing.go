@@ -17,8 +17,8 @@ func frontmatterMissing() diagnostics.Rule {
 			{Claim: "topics are written with name, description and type in frontmatter", Source: "observed", Client: client, Checked: observed},
 		},
 		File: func(p *diagnostics.Pass) {
-			if p.Doc.File.Front != nil {
-				return
+			if p.Doc.File.Front != nil || p.View.LinkedOnly {
+				return // a file that the index of a repository links may be the repository's own
 			}
 			p.Report(diagnostics.Finding{
 				Span:    p.Doc.FirstLine(),

@@ -17,7 +17,7 @@ func nameMissing() diagnostics.Rule {
 			{Claim: "[[name]] links lead to topics by their names", Source: "4,039 files of 137 public repositories", Checked: observed},
 		},
 		File: func(p *diagnostics.Pass) {
-			f := closedFront(p)
+			f := memoryFront(p)
 			if f == nil || f.Value("name") != "" {
 				return
 			}

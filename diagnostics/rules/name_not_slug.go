@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"mem/core/memdir"
+	"mem/core/memfile"
 	"mem/diagnostics"
 	"mem/diagnostics/fixes"
 )
@@ -19,7 +20,7 @@ func nameNotSlug() diagnostics.Rule {
 			{Claim: "names are written in kebab-case", Source: "observed", Client: client, Checked: observed},
 		},
 		File: func(p *diagnostics.Pass) {
-			f := closedFront(p)
+			f := memoryFront(p)
 			if f == nil {
 				return
 			}
@@ -28,11 +29,17 @@ func nameNotSlug() diagnostics.Rule {
 			if name == "" || name == slug {
 				return
 			}
+			where := valueOf(f, "name")
+			for _, problem := range f.Problems {
+				if problem.Code == memfile.Syntax && problem.Span == where {
+					return // what the name is, is known once it is quoted
+				}
+			}
 			message := fmt.Sprintf("The name %q is not in kebab-case (small letters, digits and single dashes), in which names are written and linked.", memdir.Shown(name, 80))
 			if slug != "" {
 				message += " Write " + memdir.ShownName(memdir.Shown(slug, 80)) + "."
 			}
-			p.Report(diagnostics.Finding{Span: valueOf(f, "name"), Message: message, Offers: fixes.OfferSlug(p.Doc)})
+			p.Report(diagnostics.Finding{Span: where, Message: message, Offers: fixes.OfferSlug(p.Doc)})
 		},
 	}
 }

@@ -17,7 +17,7 @@ func typeMissing() diagnostics.Rule {
 			{Claim: "type stands at the top level or below metadata", Source: "observed", Client: client, Checked: observed},
 		},
 		File: func(p *diagnostics.Pass) {
-			f := closedFront(p)
+			f := memoryFront(p)
 			if f == nil || f.Value("type") != "" {
 				return
 			}

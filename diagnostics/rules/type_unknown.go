@@ -21,7 +21,7 @@ func typeUnknown() diagnostics.Rule {
 			{Claim: "types in use that are none of them: semantic, procedural, episodic, infra, infrastructure", Source: "4,039 files of 137 public repositories", Checked: observed},
 		},
 		File: func(p *diagnostics.Pass) {
-			f := closedFront(p)
+			f := memoryFront(p)
 			if f == nil {
 				return
 			}
