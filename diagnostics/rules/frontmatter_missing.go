@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"mem/core/memfile"
 	"mem/diagnostics"
 	"mem/diagnostics/fixes"
 )
@@ -19,6 +20,11 @@ func frontmatterMissing() diagnostics.Rule {
 		File: func(p *diagnostics.Pass) {
 			if p.Doc.File.Front != nil || p.View.LinkedOnly {
 				return // a file that the index of a repository links may be the repository's own
+			}
+			for _, problem := range p.Doc.File.Problems {
+				if problem.Code == memfile.NotUTF8 {
+					return // UTF-16 hides frontmatter, and none can be put before it
+				}
 			}
 			p.Report(diagnostics.Finding{
 				Span:    p.Doc.FirstLine(),
