@@ -92,19 +92,19 @@ func (p *paragraphs) next() (string, bool) {
 					said, size = nil, 0
 					break
 				}
-				return strings.Join(said, " "), true
+				return joinLines(said), true
 			}
 			p.gap = trimmed == ""
 		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
 			if size > 0 {
-				return strings.Join(said, " "), true
+				return joinLines(said), true
 			}
 			p.fence = trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, trimmed[:1]))]
 		case indented && p.gap && !p.list && size == 0:
 			// code
 		case strings.HasPrefix(trimmed, "<!--"):
 			if size > 0 {
-				return strings.Join(said, " "), true
+				return joinLines(said), true
 			}
 			_, behind, closed := strings.Cut(p.rest, "-->")
 			if !closed {
@@ -117,7 +117,7 @@ func (p *paragraphs) next() (string, bool) {
 		default:
 			if mark != "" {
 				if size > 0 {
-					return strings.Join(said, " "), true
+					return joinLines(said), true
 				}
 				p.list, quoted = true, quoted[len(mark):]
 			}
@@ -129,7 +129,28 @@ func (p *paragraphs) next() (string, bool) {
 		}
 		p.rest = after
 	}
-	return strings.Join(said, " "), size > 0
+	return joinLines(said), size > 0
+}
+
+// joinLines makes one line of several: with spaces, but for Chinese and Japanese
+// text, which has none between its characters.
+func joinLines(lines []string) string {
+	var b strings.Builder
+	for i, l := range lines {
+		if i > 0 {
+			last, _ := utf8.DecodeLastRuneInString(lines[i-1])
+			first, _ := utf8.DecodeRuneInString(l)
+			if !wide(last) || !wide(first) {
+				b.WriteByte(' ')
+			}
+		}
+		b.WriteString(l)
+	}
+	return b.String()
+}
+
+func wide(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xffef
 }
 
 func headingMark(l string) bool {

@@ -82,10 +82,10 @@ func TestFrontmatterRulesAreLinear(t *testing.T) {
 			}
 			return best
 		}
-		small, large := cost(1000), cost(10000)
+		small, large := cost(500), cost(5000)
 		t.Logf("%s: %v, %v", name, small, large)
 		if large > 40*small && large > 200*time.Millisecond {
-			t.Errorf("%s: %v for 1,000 lines, %v for 10,000", name, small, large)
+			t.Errorf("%s: %v for 500 lines, %v for 5,000", name, small, large)
 		}
 	}
 }
