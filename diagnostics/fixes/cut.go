@@ -123,9 +123,6 @@ func (c *cutter) offer(kind cutKind, p cutPlace) {
 	}
 }
 
-// abbreviations end with a full stop that ends no sentence.
-var abbreviations = []string{"e.g", "i.e", "etc", "vs", "cf", "approx", "no", "nr", "fig", "incl", "resp", "dr", "mr", "mrs", "ms", "prof", "st"}
-
 // endsSentence reports whether the mark at i, behind which a space stands, ends a
 // sentence: what follows does not start in lower case, and what it follows is no
 // abbreviation, initial or number of a list.
@@ -138,9 +135,8 @@ func (c *cutter) endsSentence(i, next int) bool {
 		return true
 	}
 	word := c.s[strings.LastIndexByte(c.s[:i], ' ')+1 : i]
-	word = strings.ToLower(strings.TrimLeft(word, "(\"'*_["))
-	digits := word != "" && strings.Trim(word, "0123456789") == ""
-	return utf8.RuneCountInString(word) > 1 && !(digits && len(word) < 3) && !slices.Contains(abbreviations, word)
+	numbers := len(word) < 3 && strings.Trim(word, "0123456789") == ""
+	return !numbers && !abbreviated(c.s[:i])
 }
 
 // startsDash reports whether a dash with a space behind it starts s.
@@ -256,8 +252,6 @@ func markPairs(s string, skip []bool) []text.Span {
 	}
 	return p.found
 }
-
-func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 var brackets = map[rune]rune{'(': ')', '[': ']', '{': '}', '（': '）', '【': '】', '《': '》', '「': '」', '『': '』', '“': '”'}
 

@@ -52,6 +52,9 @@ func sectionMoved(s *diagnostics.Snapshot, arg string) (change.Change, error) {
 		return change.Change{}, errors.New("the index has no such section any more, or nothing of it is to be moved")
 	}
 	sec := cand[i]
+	if sec.title = plainText(sec.title); sec.title == "" {
+		sec.title = "Section"
+	}
 	t := x.Text()
 	p, name := freePath(s, sec.title)
 	entries := entriesIn(x, sec.region)
@@ -230,17 +233,16 @@ func sections(x *memfile.Index, b budget) []section {
 	ends := sectionEnds(heads, x.File.Body.End)
 	var out []section
 	for i, h := range heads {
-		title := plainText(h.Text)
-		arg := title
-		if seen[title]++; seen[title] > 1 {
-			arg = fmt.Sprintf("%s (%d)", title, seen[title])
+		arg := h.Text
+		if seen[arg]++; seen[arg] > 1 {
+			arg = fmt.Sprintf("%s (%d)", arg, seen[arg])
 		}
 		region := trimmedLines(t, text.Span{Start: h.Line.End, End: ends[i]})
-		if region.Len() == 0 || title == "" {
+		if region.Len() == 0 || h.Text == "" {
 			continue
 		}
 		first, end := t.LineAt(region.Start), t.LineAt(region.End-1)+1
-		sec := section{arg: arg, title: title, region: region, mark: "-", moved: b.before[end].minus(b.before[first])}
+		sec := section{arg: arg, title: h.Text, region: region, mark: "-", moved: b.before[end].minus(b.before[first])}
 		sec.late = b.dropped >= 0 && end > b.dropped
 		if sec.moved.lines < 2 || 4*sec.moved.size > 3*b.total.size {
 			continue

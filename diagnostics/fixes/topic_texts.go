@@ -91,7 +91,7 @@ func (tt *topicTexts) create(e memfile.Entry, c cut) (string, error) {
 	}
 	body := strings.Join(relinkedAll(c.whole, e.Target), "\n\n")
 	return newTopic(tt.s, e.Target, memdir.Memory{Name: name, Description: description, Body: body,
-		Type: guessEntryType(memdir.Stem(e.Target), e.Title+" "+strings.Join(c.whole, " "))})
+		Type: GuessType(memdir.Stem(e.Target), e.Title+" "+c.summary, body)})
 }
 
 // newTopic gives the text of a new topic, in the form that topics of the directory
@@ -232,19 +232,4 @@ func paragraph(s string) string {
 	}
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
 	return s[:digits] + `\` + s[digits:]
-}
-
-// plainText gives the words of a line of Markdown: links as what they show, without
-// marks of emphasis and code.
-func plainText(s string) string {
-	t := text.New(s)
-	all := text.Span{End: len(s)}
-	var edits []text.Edit
-	for _, l := range memfile.Links(t, all, memfile.OutlineOf(t, all)) {
-		edits = append(edits, text.Edit{Span: l.Span, New: t.Slice(l.Text)})
-	}
-	if out, ok := text.Apply(s, edits); ok {
-		s = out
-	}
-	return memfile.OneLine(strings.NewReplacer("**", "", "__", "", "`", "", "~~", "").Replace(s))
 }
