@@ -58,7 +58,8 @@ func topicPath(p string) bool {
 }
 
 // belowEnd gives the line behind the last one that belongs to entry number i: lines
-// that are indented deeper and link no topic. Comments belong to nothing.
+// that are indented deeper and link no topic. Comments belong to nothing, and lines
+// that another entry stands below stay with that.
 func belowEnd(x *memfile.Index, i int) int {
 	t, e := x.Text(), &x.Entries[i]
 	stop := t.Lines()
@@ -66,16 +67,24 @@ func belowEnd(x *memfile.Index, i int) int {
 		stop = x.Entries[i+1].Line
 	}
 	end, indent := e.Line+1, indentOf(x, e)
+	least := -1
 	for j := end; j < stop; j++ {
 		l := t.Slice(t.Line(j))
 		trimmed := strings.TrimLeft(l, " \t")
 		if trimmed == "" {
 			continue
 		}
-		if columns(l[:len(l)-len(trimmed)]) <= indent || strings.Contains(l, "<!--") {
-			break
+		n := columns(l[:len(l)-len(trimmed)])
+		if n <= indent || strings.Contains(l, "<!--") {
+			return end
 		}
 		end = j + 1
+		if least < 0 || n < least {
+			least = n
+		}
+	}
+	if i+1 < len(x.Entries) && least >= 0 && indentOf(x, &x.Entries[i+1]) > least {
+		return t.LineAt(e.Span.End-1) + 1
 	}
 	return end
 }

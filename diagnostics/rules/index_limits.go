@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,13 +48,18 @@ func reportDropped(p *diagnostics.Pass, l memdir.Loaded, severity diagnostics.Se
 		first = "Of this line only a part is loaded."
 	}
 	offers := fixes.OverfullOffers(p.Doc, p.Config)
-	switch {
-	case len(offers) == 0:
-		message += " Shorten it."
-	case offers[0].Fix == fixes.MoveSection:
+	offered := func(fix string) bool {
+		return slices.ContainsFunc(offers, func(o diagnostics.Offer) bool { return o.Fix == fix })
+	}
+	switch details, section := offered(fixes.ShortenIndex), offered(fixes.MoveSection); {
+	case details && section:
+		message += " Move details of entries into their topics, or a section into a topic of its own."
+	case details:
+		message += " Move details of entries into their topics."
+	case section:
 		message += " Move a section into a topic of its own."
 	default:
-		message += " Move details of entries into their topics, or a section into a topic of its own."
+		message += " Shorten it."
 	}
 	p.Report(diagnostics.Finding{
 		Severity:    severity,
