@@ -58,8 +58,8 @@ func topicPath(p string) bool {
 }
 
 // belowEnd gives the line behind the last one that belongs to entry number i: lines
-// that are indented deeper and link no topic. Comments belong to nothing, and lines
-// that another entry stands below stay with that.
+// that are indented deeper and link no topic. Comments belong to nothing. Lines that
+// another entry stands below stay with that, and so does code that is not closed.
 func belowEnd(x *memfile.Index, i int) int {
 	t, e := x.Text(), &x.Entries[i]
 	stop := t.Lines()
@@ -67,7 +67,7 @@ func belowEnd(x *memfile.Index, i int) int {
 		stop = x.Entries[i+1].Line
 	}
 	end, indent := e.Line+1, indentOf(x, e)
-	least := -1
+	least, fence := -1, ""
 	for j := end; j < stop; j++ {
 		l := t.Slice(t.Line(j))
 		trimmed := strings.TrimLeft(l, " \t")
@@ -76,17 +76,26 @@ func belowEnd(x *memfile.Index, i int) int {
 		}
 		n := columns(l[:len(l)-len(trimmed)])
 		if n <= indent || strings.Contains(l, "<!--") {
-			return end
+			break
+		}
+		switch {
+		case fence != "" && strings.HasPrefix(trimmed, fence) && strings.Trim(trimmed, fence[:1]+" \t") == "":
+			fence = ""
+		case fence == "" && (strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~")):
+			fence = trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, trimmed[:1]))]
 		}
 		end = j + 1
 		if least < 0 || n < least {
 			least = n
 		}
 	}
-	if i+1 < len(x.Entries) && least >= 0 && indentOf(x, &x.Entries[i+1]) > least {
-		return t.LineAt(e.Span.End-1) + 1
+	if fence == "" && (least < 0 || end < stop || i+1 == len(x.Entries) || indentOf(x, &x.Entries[i+1]) <= least) {
+		return end
 	}
-	return end
+	if continued := t.LineAt(e.Span.End-1) + 1; plainLines(t, e.Line+1, continued) {
+		return continued
+	}
+	return e.Line + 1
 }
 
 // indentOf gives the columns before an entry's list mark.
@@ -100,7 +109,7 @@ func detailsOf(x *memfile.Index, i int) details {
 	d := details{x: x, entry: e, words: e.Summary, line: text.Span{Start: e.Span.Start, End: t.Line(e.Line).End}}
 	first, end := e.Line+1, belowEnd(x, i)
 	d.below = text.Span{Start: d.line.End, End: t.Line(end - 1).End}
-	if continued := t.LineAt(e.Span.End-1) + 1; plainLines(t, first, continued) {
+	if continued := t.LineAt(e.Span.End-1) + 1; continued <= end && plainLines(t, first, continued) {
 		first = continued
 	} else {
 		d.words = memfile.OneLine(t.Slice(e.SummarySpan()))

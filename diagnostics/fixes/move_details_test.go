@@ -45,6 +45,7 @@ func TestMoveDetailsRefuses(t *testing.T) {
 		want  string
 	}{
 		"unclosed frontmatter":     {map[string]string{"MEMORY.md": "- [A](a.md) — " + longWords + "\n", "a.md": "---\nname: a\n\nText.\n"}, "close it first"},
+		"unclosed code":            {map[string]string{"MEMORY.md": "- [A](a.md) — " + longWords + "\n", "a.md": "Text.\n\n```\ncode\n"}, "never closed"},
 		"another memory directory": {map[string]string{"MEMORY.md": "- [A](sub/a.md) — " + longWords + "\n", "sub/MEMORY.md": "- [A](a.md)\n", "sub/a.md": "Text.\n"}, "memory directory of its own"},
 		"no topic":                 {map[string]string{"MEMORY.md": "- [A](README.md) — " + longWords + "\n"}, "no entry of a topic"},
 		"not UTF-8":                {map[string]string{"MEMORY.md": "- [A](a.md) — \xff " + longWords + "\n"}, "not valid UTF-8"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -190,7 +191,15 @@ func withDetails(src string, parts []string) (string, error) {
 	case tail == "" && (src == "" || strings.HasSuffix(src, "\n")):
 		tail = eol
 	}
-	return head + block + tail, nil
+	after := head + block + tail
+	if !found && !hasHeading(after) {
+		return "", errors.New("ends inside code or a comment that is never closed: close it first")
+	}
+	return after, nil
+}
+
+func hasHeading(src string) bool {
+	return slices.ContainsFunc(memfile.Parse(src).Outline().Headings, func(h memfile.Heading) bool { return h.Text == detailsHeading })
 }
 
 // says reports whether a text says some words already, as words of their own. Both
