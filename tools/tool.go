@@ -130,23 +130,25 @@ func (s spec) bind(open Opener, questions *questions) server.ServerTool {
 		if err != nil {
 			return failed(err), nil
 		}
-		return whole(a), nil
+		return whole(a)
 	}}
 }
 
 // whole puts an answer into a result that is no larger than clients take. Where
 // the two parts together are, the words end early; all lists and texts of the
 // structured part are bounded where they are made.
-func whole(a answer) *mcp.CallToolResult {
+func whole(a answer) (*mcp.CallToolResult, error) {
 	const rest = 1_000 // of what is around the two, and the mark
-	if b, err := json.Marshal(a.value); err == nil {
-		if room := maxResultSize - rest - utf8.RuneCount(b); len(a.text) > room/6 {
-			if short := memory.Fit(a.text, max(room, 0)); short != a.text {
-				a.text = short + "\n(cut; the structured part of this result has all of it)"
-			}
+	b, err := json.Marshal(a.value)
+	if err != nil {
+		return nil, err
+	}
+	if room := maxResultSize - rest - utf8.RuneCount(b); len(a.text) > room/6 {
+		if short := memory.Fit(a.text, max(room, 0)); short != a.text {
+			a.text = short + "\n(cut; the structured part of this result has all of it)"
 		}
 	}
-	return &mcp.CallToolResult{StructuredContent: a.value, Content: []mcp.Content{mcp.NewTextContent(a.text)}}
+	return &mcp.CallToolResult{StructuredContent: json.RawMessage(b), Content: []mcp.Content{mcp.NewTextContent(a.text)}}, nil
 }
 
 // storeOf takes the store out of checked arguments, since every tool has it.
