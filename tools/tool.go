@@ -32,7 +32,7 @@ type spec struct {
 	readOnly, destructive, idempotent bool
 	// eager keeps a client from hiding the tool behind a search.
 	eager bool
-	run   func(ctx context.Context, m *memory.Memory, args json.RawMessage) (answer, error)
+	run   func(ctx context.Context, m target, args json.RawMessage) (answer, error)
 }
 
 // answer is what a tool gives: a structured result that says everything, and
@@ -43,8 +43,8 @@ type answer struct {
 }
 
 // handle wraps a typed handler with strict decoding of its arguments.
-func handle[A any](f func(ctx context.Context, m *memory.Memory, args A) (answer, error)) func(context.Context, *memory.Memory, json.RawMessage) (answer, error) {
-	return func(ctx context.Context, m *memory.Memory, raw json.RawMessage) (answer, error) {
+func handle[A any](f func(ctx context.Context, m target, args A) (answer, error)) func(context.Context, target, json.RawMessage) (answer, error) {
+	return func(ctx context.Context, m target, raw json.RawMessage) (answer, error) {
 		var args A
 		if err := decode(raw, &args); err != nil {
 			return answer{}, err
@@ -92,7 +92,7 @@ func (s spec) definition() mcp.Tool {
 }
 
 // bind makes the tool callable on what open gives.
-func (s spec) bind(open Opener, questions *questions) server.ServerTool {
+func (s spec) bind(open Opener, questions *questions, checks *checks) server.ServerTool {
 	check := &validator{name: s.name, schema: s.in.object()}
 	return server.ServerTool{Tool: s.definition(), Handler: func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 		defer func() {
@@ -118,13 +118,14 @@ func (s spec) bind(open Opener, questions *questions) server.ServerTool {
 		}
 		call := callOf(s.name, name, raw)
 		ctx, asked := questions.consent(ctx, req, call)
-		a, err := s.run(ctx, m, raw)
+		on := target{m, checks}
+		a, err := s.run(ctx, on, raw)
 		if q := question(err); q != nil && !asked && canAsk(ctx) {
 			if server.IsModernRequest(ctx) {
 				return server.NewInputRequestBuilder(questions.ask(call)).Elicit(consentID, *q).ToolResult(), nil
 			}
 			if allows(ask(ctx, *q)) {
-				a, err = s.run(memory.AllowSecrets(ctx), m, raw)
+				a, err = s.run(memory.AllowSecrets(ctx), on, raw)
 			}
 		}
 		if err != nil {
