@@ -50,7 +50,7 @@ func start(t *testing.T, opt memory.Options) *client {
 	outR, outW := io.Pipe()
 	c := &client{t: t, in: inW, out: bufio.NewReader(outR), done: make(chan error, 1)}
 	go func() {
-		err := New(Options{Memory: opt, Version: "test", CheckResults: true}).Serve(context.Background(), inR, outW)
+		err := New(Options{Memory: opt, Version: "test"}).Serve(context.Background(), inR, outW)
 		_ = outW.Close()
 		c.done <- err
 	}()
