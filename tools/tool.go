@@ -93,11 +93,11 @@ func (s spec) definition() mcp.Tool {
 
 // bind makes the tool callable on what open gives.
 func (s spec) bind(open Opener, questions *questions, checks *checks) server.ServerTool {
-	check := &validator{name: s.name, schema: s.in.object()}
-	return server.ServerTool{Tool: s.definition(), Handler: func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+	check, result := &validator{name: s.name, schema: s.in.object()}, &validator{name: s.name, schema: s.out.object()}
+	return server.ServerTool{Tool: s.definition(), Handler: func(ctx context.Context, req mcp.CallToolRequest) (reply *mcp.CallToolResult, err error) {
 		defer func() {
 			if r := recover(); r != nil {
-				result, err = failed(fmt.Errorf("the tool %s broke down: %v. The others go on; please report this with: %s", s.name, r, firstFrames())), nil
+				reply, err = failed(fmt.Errorf("the tool %s broke down: %v. The others go on; please report this with: %s", s.name, r, firstFrames())), nil
 			}
 		}()
 		if err := check.check(req.Params.Arguments); err != nil {
@@ -131,16 +131,19 @@ func (s spec) bind(open Opener, questions *questions, checks *checks) server.Ser
 		if err != nil {
 			return failed(err), nil
 		}
-		return whole(a)
+		return whole(a, result)
 	}}
 }
 
 // whole puts an answer into a result that is no larger than clients take. Where
 // the two parts together are, the words end early; all lists and texts of the
 // structured part are bounded where they are made.
-func whole(a answer) (*mcp.CallToolResult, error) {
+func whole(a answer, check *validator) (*mcp.CallToolResult, error) {
 	const rest = 1_000 // of what is around the two, and the mark
 	b, err := json.Marshal(a.value)
+	if err == nil {
+		err = check.checkResult(b)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,6 @@ func New(opt Options) *Server {
 		server.WithElicitation(),
 		server.WithRecovery(),
 		server.WithResourceRecovery(),
-		server.WithOutputSchemaValidation(),
 		server.WithPaginationLimit(pageSize),
 	)
 	for _, t := range tools.Toolsets() {
