@@ -257,38 +257,37 @@ func TestGuide(t *testing.T) {
 	w := newWorld(t)
 	d := w.open("p/.claude/agent-memory/critic", workspace.Options{})
 	guide := func() *diagnostics.Guide { return snapshot(t, d, nil).Guide }
-	if g := guide(); g != nil {
-		t.Errorf("guide = %+v", g)
+	check := func(want ...string) {
+		t.Helper()
+		var got []string
+		for g := guide(); g != nil; g = g.Next {
+			got = append(got, g.Path, g.Text)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("guide = %.200q, want %q", got, want)
+		}
 	}
+	check()
 	w.put("p/AGENTS.md", "agents\n")
+	check("AGENTS.md", "agents\n")
 	first := guide()
-	if first == nil || *first != (diagnostics.Guide{Path: "AGENTS.md", Text: "agents\n"}) {
-		t.Fatalf("guide = %+v", first)
-	}
 	if again := snapshot(t, d, buffers("a.md", "x\n")).Guide; again != first {
 		t.Error("the guide of unchanged files is another one")
 	}
 	w.link("p/CLAUDE.md", "AGENTS.md")
 	w.put("p/.claude/CLAUDE.md", "more\n")
-	if g := guide(); g.Path != "CLAUDE.md or .claude/CLAUDE.md" || g.Text != "agents\n\n\nmore\n" {
-		t.Errorf("guide = %+v", g)
-	}
+	check("CLAUDE.md", "agents\n", ".claude/CLAUDE.md", "more\n")
 	w.put("p/AGENTS.md", "AGENTS\n") // of the same length, within a tick of the clock
-	if g := guide(); g == first || !strings.HasPrefix(g.Text, "AGENTS\n") {
-		t.Errorf("guide = %+v", g)
-	}
+	check("CLAUDE.md", "AGENTS\n", ".claude/CLAUDE.md", "more\n")
 	w.put("p/AGENTS.md", strings.Repeat("x", 257<<10))
-	if g := guide(); g.Path != ".claude/CLAUDE.md" {
-		t.Errorf("guide = %q", g.Path)
-	}
+	check(".claude/CLAUDE.md", "more\n")
 	w.put("secret", "outside\n")
 	if err := os.Remove(w.at("p/CLAUDE.md")); err != nil {
 		t.Fatal(err)
 	}
 	w.link("p/CLAUDE.md", "../secret")
-	if g := guide(); g.Path != ".claude/CLAUDE.md" {
-		t.Errorf("guide = %+v", g)
-	}
+	w.put("p/AGENTS.md", "")
+	check(".claude/CLAUDE.md", "more\n")
 }
 
 // TestConfigStaysTheSame: what was found is kept under the pointer.
