@@ -79,9 +79,10 @@ type identity struct {
 }
 
 type identityOfCheck struct {
-	config *Config
-	guide  *Guide
-	late   bool
+	config     *Config
+	guide      *Guide
+	late       bool
+	linkedOnly bool
 }
 
 func (s *Snapshot) identity(p string) (identity, Kind, bool) {
