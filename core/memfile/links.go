@@ -300,13 +300,13 @@ func destPath(raw string) string {
 // destination that every Markdown reader takes whole: in angle brackets where it
 // holds white space or parentheses.
 func EncodeDest(dest string) string {
-	p, anchor, has := strings.Cut(dest, "#")
-	p = encodePath(p)
-	if has {
-		p += "#" + anchor
-	}
-	return angled(p)
+	p, _, _ := strings.Cut(dest, "#")
+	return EncodePath(p, dest[len(p):])
 }
+
+// EncodePath is EncodeDest for a path in which "#" is a character like any other;
+// anchor is put behind it as it is, with its own "#".
+func EncodePath(p, anchor string) string { return angled(encodePath(p) + anchor) }
 
 // encodePath writes what a reader would decode or take for an anchor as percent
 // escapes.
