@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"mem/core/text"
 )
 
 func linksOf(src string) []Link {
@@ -147,4 +149,12 @@ func TestEntryLineIsAnEntry(t *testing.T) {
 			t.Fatal("one entry")
 		}
 	})
+}
+
+func TestLinkClone(t *testing.T) {
+	tx := text.New("[a](b%20c.md#x)")
+	l := Links(tx, text.Span{End: tx.Len()}, Outline{})[0]
+	if c := l.Clone(); c != l || c.Path() != "b c.md" {
+		t.Errorf("%+v", c)
+	}
 }
