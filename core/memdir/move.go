@@ -101,24 +101,36 @@ func retargetOwn(f *memfile.File, old, new string) []text.Edit {
 	return edits
 }
 
-// destEdit replaces a link's destination and keeps its anchor.
+// Retarget gives the edit that makes a link, in the file at from with text t, lead
+// to the file at to. Its anchor and the way it is written stay.
+func Retarget(t *text.Text, l memfile.Link, from, to string) text.Edit {
+	return destEdit(t, l, Relative(path.Dir(from), to))
+}
+
+// percentStyle writes a path for those who write spaces as "%20".
+var percentStyle = strings.NewReplacer("%", "%25", "#", "%23", "<", "%3C", ">", "%3E", "\n", "%0A", "\r", "%0D", " ", "%20", "\t", "%09", "(", "%28", ")", "%29")
+
+// destEdit replaces a link's destination and keeps its anchor and how it is
+// written.
 func destEdit(t *text.Text, l memfile.Link, dest string) text.Edit {
-	anchor := ""
 	raw := t.Slice(l.Dest)
+	p, anchor := raw, ""
 	if i := strings.IndexByte(raw, '#'); i >= 0 {
-		anchor = raw[i:]
+		p, anchor = raw[:i], raw[i:]
 	}
-	angled := t.String()[l.Dest.Start-1] == '<'
-	if strings.Contains(raw, "%") && !angled {
-		dest = strings.ReplaceAll(dest, " ", "%20")
+	angled := l.Dest.Start > 0 && t.String()[l.Dest.Start-1] == '<'
+	plain := memfile.EncodePath(dest)
+	switch {
+	case angled:
+		dest = plain + anchor
+	case strings.Contains(p, "%"):
+		dest = percentStyle.Replace(dest) + anchor
+	case strings.ContainsAny(plain+anchor, " \t()"):
+		dest = "<" + plain + anchor + ">"
+	default:
+		dest = plain + anchor
 	}
-	if !angled {
-		dest = strings.TrimSuffix(memfile.EncodeDest(dest+anchor), anchor)
-		if strings.HasPrefix(dest, "<") {
-			anchor = ""
-		}
-	}
-	return text.Edit{Span: l.Dest, New: dest + anchor}
+	return text.Edit{Span: l.Dest, New: dest}
 }
 
 func renameWiki(links []memfile.Link, old, new string) []text.Edit {

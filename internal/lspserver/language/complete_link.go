@@ -111,7 +111,7 @@ func (w *writing) destination(at int) ([]Item, bool) {
 	dir := path.Dir(w.d.Path)
 	items := w.topics(typed, func(t *memdir.Topic) (Item, bool) {
 		rel := memdir.Relative(dir, t.Path)
-		return Item{Label: rel, Insert: memfile.EncodePath(rel, anchor) + end, Replace: span, Kind: LinkTarget}, true
+		return Item{Label: rel, Insert: memfile.EncodeTarget(rel, anchor) + end, Replace: span, Kind: LinkTarget}, true
 	})
 	if len(linked) > 0 {
 		slices.SortStableFunc(items, func(a, b Item) int { return cmp.Compare(number(linked[a.Label]), number(linked[b.Label])) })
