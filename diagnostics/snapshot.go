@@ -116,6 +116,12 @@ func (s *Snapshot) Paths() []string {
 	return all
 }
 
+// Kind tells what a file is to the memory, false where it is none of its files.
+func (s *Snapshot) Kind(p string) (Kind, bool) {
+	_, kind, ok := s.identity(p)
+	return kind, ok
+}
+
 // Doc gives one file of the memory.
 func (s *Snapshot) Doc(p string) (*Doc, error) {
 	id, kind, ok := s.identity(p)
