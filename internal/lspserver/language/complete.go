@@ -81,6 +81,9 @@ func (w *writing) from(at int) text.Span {
 // rank tells how well something fits what was typed: 0 where it starts with it, 1
 // where it has it elsewhere, -1 where it has it not.
 func rank(typed string, in ...string) int {
+	if typed == "" {
+		return 0
+	}
 	typed = strings.ToLower(typed)
 	best := -1
 	for _, s := range in {
