@@ -45,7 +45,7 @@ func (w *writing) wiki(at int) ([]Item, bool) {
 		return name, nameable(name)
 	}
 	item := func(name string) Item {
-		return Item{Label: name, Insert: name + end, Replace: span, Kind: TopicName}
+		return Item{Label: name, Insert: name + end, Filter: name, Replace: span, Kind: TopicName}
 	}
 	return w.topics(typed, nil, label, item), true
 }
@@ -101,8 +101,9 @@ func (w *writing) destination(at int) ([]Item, bool) {
 	} else if strings.HasPrefix(w.after, ")") {
 		end = ""
 	}
-	typed := strings.TrimPrefix(strings.TrimLeft(raw, " \t"), "<")
-	typed = strings.TrimPrefix(memfile.OneLine(unescaped(typed)), "./")
+	typed := strings.TrimPrefix(strings.TrimPrefix(strings.TrimLeft(raw, " \t"), "<"), "./")
+	marks := raw[:len(raw)-len(typed)]
+	typed = unescaped(typed)
 	linked := map[string]bool{}
 	if w.d.Index != nil {
 		for _, l := range w.d.Index.Links {
@@ -114,7 +115,7 @@ func (w *writing) destination(at int) ([]Item, bool) {
 	dir := path.Dir(w.d.Path)
 	label := func(t *memdir.Topic) (string, bool) { return memdir.Relative(dir, t.Path), true }
 	item := func(rel string) Item {
-		return Item{Label: rel, Insert: memfile.EncodeTarget(rel, anchor) + end, Replace: span, Kind: LinkTarget}
+		return Item{Label: rel, Insert: memfile.EncodeTarget(rel, anchor) + end, Filter: marks + rel, Replace: span, Kind: LinkTarget}
 	}
 	return w.topics(typed, linked, label, item), true
 }

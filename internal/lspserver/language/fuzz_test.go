@@ -19,6 +19,7 @@ func FuzzPlaces(f *testing.F) {
 		"", "\n", "---", "---\n", "---\r\ntype:", "---\nname: a\n", "---\n\n", text.BOM, text.BOM + "---\ntype: \n---\n", "\xff[[\xff](\x00#",
 		"[a](b.md) [[b]] [[", "[x](", "- [x](<", "- [a](a.md#h) — s\n  more", "# H\n## H\n[h](#h-1)", "[[#", "[[|]]", "[](#)", "[]()", "](", "[x](%",
 		"---\nmetadata: {type: user}\n---\n", "---\n? a\n: b\n---\n", "---\na: |\n\n\n---", "<!-- mem-ignore-file x, ", "<!-- mem-ignore-next-line a b -->\n",
+		"rules:\n  secret: \nlimits:\n  index_l\nclient:", text.BOM + "client: any", "r", "rules:\n ",
 		"---\n# mem-ignore-file x\ntype: user\n---\n", "😀[风格](风格.md)\r\n[[风格", "|[a](a.md)|[[b|c]]|", "[x](a.md \"t\")", "[x](../a.md) [y](/a) [z](C:\\a) [w](http://[)",
 		"```\n[[a]]\n```\n`[x](a.md", "Title\n===\n[a](a.md)\n- - - [b](b.md)", "#\n##\n",
 	} {
@@ -38,6 +39,15 @@ func FuzzPlaces(f *testing.F) {
 			t.Fatal(err)
 		}
 		s := diagnostics.NewSnapshot(v, nil, nil, memdir.Stamp{}, nil)
+		tx := text.New(src)
+		for at := offset - 2; at < offset+2; at++ {
+			if tip, ok := language.ConfigHover(tx, at); ok {
+				_ = tx.Slice(tip.Span)
+			}
+			for _, it := range language.ConfigComplete(tx, at) {
+				_ = tx.Slice(it.Replace)
+			}
+		}
 		for _, p := range s.Paths() {
 			d, err := s.Doc(p)
 			if err != nil {
