@@ -104,16 +104,28 @@ func follow(s *diagnostics.Snapshot, d *diagnostics.Doc, l memfile.Link) target 
 	case p == ".." || strings.HasPrefix(p, "../"):
 		return target{Outside: true}
 	}
+	to := followPath(s, p)
+	to.Anchor = anchor
+	return to
+}
+
+// followPath gives what a path in the memory directory leads to.
+func followPath(s *diagnostics.Snapshot, p string) target {
 	if _, ok := s.Kind(p); ok {
-		return target{Paths: []string{p}, Anchor: anchor}
+		return target{Paths: []string{p}}
 	}
-	switch {
-	case !s.View.Exists(p):
+	if !s.View.Exists(p) {
 		return target{Missing: p}
-	case path.Ext(p) != "": // else most likely a folder, which no editor opens
-		return target{File: p}
 	}
-	return target{}
+	for _, t := range s.View.Lookup(p) { // where the file system knows no case
+		if strings.EqualFold(t.Path, p) {
+			return target{Paths: []string{t.Path}}
+		}
+	}
+	if path.Ext(p) == "" {
+		return target{} // most likely a folder, which no editor opens
+	}
+	return target{File: p}
 }
 
 // followName gives the topics that a [[name]] means. "[[name#heading]]" names a

@@ -2,6 +2,7 @@ package language
 
 import (
 	"slices"
+	"strings"
 
 	"mem/core/memfile"
 	"mem/core/text"
@@ -58,7 +59,8 @@ func declarationOf(s *diagnostics.Snapshot, p string) Location {
 func linksTo(s *diagnostics.Snapshot, p string) []Location {
 	leads := func(from string, l memfile.Link) bool {
 		if !l.Wiki {
-			return diagnostics.Target(from, l) == p
+			q := diagnostics.Target(from, l)
+			return q == p || strings.EqualFold(q, p) && slices.Contains(followPath(s, q).Paths, p)
 		}
 		return s.View.Topic(p) != nil && slices.Contains(followName(s, "", l.Target).Paths, p)
 	}
