@@ -205,7 +205,7 @@ func (d *Directory) Check(ctx context.Context, s *diagnostics.Snapshot, scope di
 // FixAll mends what the options admit, from a Snapshot of this directory. Nothing
 // is written.
 func (d *Directory) FixAll(ctx context.Context, s *diagnostics.Snapshot, o diagnostics.FixOptions) (*diagnostics.Fixed, error) {
-	return d.Engine.FixAll(ctx, s.View.Source(), d.views, d.limits, s, o)
+	return d.Engine.FixAll(ctx, s, o)
 }
 
 // projectOf gives the top folder of the project that a memory directory belongs to,
