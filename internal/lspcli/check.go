@@ -80,6 +80,7 @@ func (a *app) check(ctx context.Context, o check, args []string) error {
 	p := a.startProgress()
 	r, err := a.findings(ctx, o, args, p)
 	p.stop()
+	a.sayWarnings()
 	if err != nil {
 		return err
 	}

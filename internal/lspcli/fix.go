@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mem/core/change"
+	"mem/core/guard"
 	"mem/core/memdir"
 	"mem/core/settings"
 	"mem/core/store"
@@ -103,6 +104,7 @@ func (a *app) fix(ctx context.Context, o fix, args []string) error {
 	p := a.startProgress()
 	all, err := a.mendAll(ctx, o, args, p)
 	p.stop()
+	a.sayWarnings()
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
@@ -187,8 +189,7 @@ func (a *app) mend(ctx context.Context, o fix, t *target, accept func(change.Cha
 	}
 	if o.diff {
 		m.would = true
-		m.Diff = a.diffOf(t, fixed.Change)
-		return m, nil
+		return m, a.fillDiff(m, fixed.Change)
 	}
 	res, err := a.apply(ctx, t.dir, fixed.Change)
 	switch {
@@ -238,6 +239,22 @@ func why(err error) string {
 	return err.Error()
 }
 
+// fillDiff fills in what would change. A diff is copied into logs and comments, so
+// secrets in it are redacted, though it then cannot be applied there.
+func (a *app) fillDiff(m *mended, c change.Change) error {
+	config, _ := settings.LoadConfig(a.env) // what is wrong with it was said when the directory was opened
+	scanner, err := guard.New(guard.Options{Allow: config.Guard.Allow})
+	if err != nil {
+		return fmt.Errorf("guard.allow in %s: %w", a.env.ConfigFile(), err)
+	}
+	diff := a.diffOf(m.target, c)
+	shown, _ := scanner.Redact([]byte(diff))
+	if m.Diff = string(shown); m.Diff != diff {
+		m.Notes = append(m.Notes, "what looks like a secret is redacted in the diff, which cannot be applied there")
+	}
+	return nil
+}
+
 // diffOf gives a change as a unified diff of paths as people can follow them.
 func (a *app) diffOf(t *target, c change.Change) string {
 	var b strings.Builder
@@ -284,13 +301,13 @@ func (a *app) showMended(o fix, m *mended) {
 		say(term.Yellow, "not mended", "%s:%d: %s: %s", x.Path, x.Line, x.Rule, x.Reason)
 	}
 	for _, u := range m.Unread {
-		say(term.Yellow, "not checked", "%s: %s", u.Path, u.Message)
+		say(term.Yellow, "not checked:", "%s: %s", u.Path, u.Message)
 	}
 	for _, f := range m.Failures {
-		say(term.Yellow, "not checked", "%s by %s: %s", f.Path, f.Rule, f.Message)
+		say(term.Yellow, "not checked:", "%s by %s: %s", f.Path, f.Rule, f.Message)
 	}
 	for _, n := range m.Notes {
-		say(term.Yellow, "note", "%s", n)
+		say(term.Yellow, "note:", "%s", n)
 	}
 	if m.Error != "" {
 		say(term.Red, "nothing written", "in %s: %s", m.Directory, m.Error)

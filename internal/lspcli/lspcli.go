@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -43,13 +44,13 @@ type app struct {
 	server  Server
 
 	json     bool
-	code     int             // of a command that ran
-	warnings map[string]bool // that were said
+	code     int // of a command that ran
+	warnings []string
 }
 
 // Run runs a command line and gives the exit code.
 func Run(ctx context.Context, opt Options, args []string) int {
-	a := &app{Printer: term.NewPrinter(opt.Streams, opt.Env), env: opt.Env, version: opt.Version, server: opt.Serve, warnings: map[string]bool{}}
+	a := &app{Printer: term.NewPrinter(opt.Streams, opt.Env), env: opt.Env, version: opt.Version, server: opt.Serve}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(a.In)
@@ -83,10 +84,16 @@ func (a *app) complain(err error) {
 	fmt.Fprintln(a.Err, "mem-lsp:", term.Visible(err.Error()))
 }
 
-// warn says something beside the result, once.
+// warn keeps something to be said beside the result, once.
 func (a *app) warn(words string) {
-	if !a.warnings[words] {
-		a.warnings[words] = true
+	if !slices.Contains(a.warnings, words) {
+		a.warnings = append(a.warnings, words)
+	}
+}
+
+// sayWarnings says them, when nothing else writes.
+func (a *app) sayWarnings() {
+	for _, words := range a.warnings {
 		fmt.Fprintln(a.Err, a.Style(term.Yellow, "warning:"), term.Clean(words))
 	}
 }
