@@ -37,7 +37,7 @@ func (a *app) change(c memory.Change) {
 		}
 		a.Printf("change %s %s\n", a.Style(term.Bold, c.ID), a.Style(term.Faint, "(mem-mcp undo "+c.ID+" takes it back)"))
 	}
-	for _, f := range c.Findings {
+	for _, f := range c.Guarded {
 		a.Printf("%s %s\n", a.Style(term.Yellow, "found:"), term.Clean(f.Reason))
 	}
 	a.fill(c.Index)

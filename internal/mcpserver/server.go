@@ -39,9 +39,6 @@ type Options struct {
 	Memory  memory.Options
 	Version string
 	Logger  *slog.Logger
-	// CheckResults holds every result against the tool's output schema, which
-	// costs as much as making it: for tests. Clients check them too.
-	CheckResults bool
 }
 
 // Server is the MCP server of one process.
@@ -58,7 +55,7 @@ type Server struct {
 // New makes a server. It opens nothing before the first call.
 func New(opt Options) *Server {
 	s := &Server{opt: opt}
-	options := []server.ServerOption{
+	s.mcp = server.NewMCPServer(Name, opt.Version,
 		server.WithTitle("Memory"),
 		server.WithInstructions(strings.TrimSpace(instructions)),
 		server.WithToolCapabilities(false),
@@ -67,11 +64,7 @@ func New(opt Options) *Server {
 		server.WithRecovery(),
 		server.WithResourceRecovery(),
 		server.WithPaginationLimit(pageSize),
-	}
-	if opt.CheckResults {
-		options = append(options, server.WithOutputSchemaValidation())
-	}
-	s.mcp = server.NewMCPServer(Name, opt.Version, options...)
+	)
 	for _, t := range tools.Toolsets() {
 		s.mcp.AddTools(t.Bind(s.open)...)
 	}

@@ -50,7 +50,7 @@ func start(t *testing.T, opt memory.Options) *client {
 	outR, outW := io.Pipe()
 	c := &client{t: t, in: inW, out: bufio.NewReader(outR), done: make(chan error, 1)}
 	go func() {
-		err := New(Options{Memory: opt, Version: "test", CheckResults: true}).Serve(context.Background(), inR, outW)
+		err := New(Options{Memory: opt, Version: "test"}).Serve(context.Background(), inR, outW)
 		_ = outW.Close()
 		c.done <- err
 	}()
@@ -221,7 +221,7 @@ func TestSecretsAreRefused(t *testing.T) {
 		t.Error("the refusal repeats the secret")
 	}
 	allowed := start(t, memory.Options{Env: e, AllowSecrets: true})
-	if r := allowed.must("memory_write", w); len(r["findings"].([]any)) == 0 {
+	if r := allowed.must("memory_write", w); len(r["guard"].([]any)) == 0 {
 		t.Error("what was let through is not reported")
 	}
 }
