@@ -57,7 +57,7 @@ type Memory struct {
 // Open finds a memory directory and opens it. Nothing is read or created in
 // the directory before it is needed.
 func Open(opt Options) (*Memory, error) {
-	m := &Memory{opt: opt, origin: Origin(opt.Env)}
+	m := &Memory{opt: opt, origin: origin(opt.Env)}
 	var err error
 	if m.Config, err = settings.LoadConfig(opt.Env); err != nil {
 		m.Warnings = append(m.Warnings, err.Error())
@@ -98,9 +98,9 @@ func keepAtMost(n int) int {
 // Close lets go of the directory.
 func (m *Memory) Close() error { return m.store.Close() }
 
-// Origin gives the session that what we write comes from: the client's where
+// origin gives the session that what we write comes from: the client's where
 // its environment names one, else an id of this run.
-func Origin(env settings.Env) string {
+func origin(env settings.Env) string {
 	for _, name := range []string{"CLAUDE_CODE_SESSION_ID", "MEM_SESSION_ID"} {
 		if id := env.Getenv(name); id != "" {
 			return id

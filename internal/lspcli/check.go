@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"mem/core/memdir"
-	"mem/core/memory"
 	"mem/diagnostics"
 	"mem/diagnostics/report"
 	"mem/diagnostics/workspace"
@@ -138,7 +137,7 @@ func (a *app) checkOne(ctx context.Context, o check, t *target, r *report.Report
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	d, s, paths, err := a.open(ctx, t, o.project)
+	d, s, paths, err := a.open(ctx, t, o.project, "")
 	if err != nil {
 		return err
 	}
@@ -152,10 +151,10 @@ func (a *app) checkOne(ctx context.Context, o check, t *target, r *report.Report
 	return d.Close()
 }
 
-// open opens the directory of a target and reads it. paths are the files that are
-// asked for, nil for all.
-func (a *app) open(ctx context.Context, t *target, named string) (*workspace.Directory, *diagnostics.Snapshot, []string, error) {
-	d, err := workspace.Open(t.dir, workspace.Options{Env: a.env, Project: a.project(named), Origin: memory.Origin(a.env)})
+// open opens the directory of a target and reads it. origin is the session that
+// topics made by a fix carry; paths are the files that are asked for, nil for all.
+func (a *app) open(ctx context.Context, t *target, named, origin string) (*workspace.Directory, *diagnostics.Snapshot, []string, error) {
+	d, err := workspace.Open(t.dir, workspace.Options{Env: a.env, Project: a.project(named), Origin: origin})
 	if err != nil {
 		return nil, nil, nil, err
 	}

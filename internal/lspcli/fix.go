@@ -17,6 +17,7 @@ import (
 	"mem/core/change"
 	"mem/core/guard"
 	"mem/core/memdir"
+	"mem/core/memory"
 	"mem/core/settings"
 	"mem/core/store"
 	"mem/diagnostics"
@@ -165,7 +166,17 @@ func (a *app) mendAll(ctx context.Context, o fix, args []string, p *progress) ([
 func (a *app) mend(ctx context.Context, o fix, t *target, accept func(change.Change) error) (*mended, error) {
 	m := &mended{Directory: a.shown(t, ""), Files: []mendedFile{}, Mended: []mendedFinding{}, Refused: []refused{}, Left: []report.Finding{},
 		Unread: []report.Unread{}, Failures: []report.Failure{}, Notes: []string{}, target: t}
-	d, s, paths, err := a.open(ctx, t, o.project)
+	store, failed := memory.Open(memory.Options{Env: a.env, MemoryDir: t.dir, Project: o.project, Actor: "mem-lsp " + a.version})
+	origin := ""
+	switch {
+	case failed == nil:
+		defer store.Close() // what was written is written
+		origin = store.Origin()
+	case !o.diff:
+		m.Error = failed.Error()
+		return m, nil
+	}
+	d, s, paths, err := a.open(ctx, t, o.project, origin)
 	var input *inputError
 	switch {
 	case errors.As(err, &input), ctx.Err() != nil:
@@ -191,22 +202,30 @@ func (a *app) mend(ctx context.Context, o fix, t *target, accept func(change.Cha
 		m.would = true
 		return m, a.fillDiff(m, fixed.Change)
 	}
-	res, err := a.apply(ctx, t.dir, fixed.Change)
+	done, err := store.Apply(ctx, fixed.Change)
 	switch {
-	case ctx.Err() != nil && res == nil:
+	case ctx.Err() != nil && done == nil:
 		return nil, ctx.Err()
 	case err != nil:
 		m.Error, m.Mended = why(err), []mendedFinding{}
 		return m, nil
 	}
-	m.Change = res.ID
-	for _, f := range res.Files {
-		m.Files = append(m.Files, mendedFile{a.shown(t, f.Path), f.Action})
+	m.Change = done.ID
+	for _, f := range fixed.Change.Files { // the result bounds what it lists
+		action := "updated"
+		if f.Kind == change.Create {
+			action = "created"
+		}
+		m.Files = append(m.Files, mendedFile{a.shown(t, f.Path), action})
 	}
-	for _, l := range res.Losses {
-		m.Notes = append(m.Notes, l.String())
+	for _, l := range done.Vanished {
+		m.Notes = append(m.Notes, term.ForPeople(memory.LossWords(l)))
 	}
-	m.Notes = append(m.Notes, res.Notes...)
+	for _, n := range done.Notes {
+		if !slices.Contains(d.Warnings, n) { // these are said for all directories
+			m.Notes = append(m.Notes, term.ForPeople(n))
+		}
+	}
 	return m, nil
 }
 
@@ -234,9 +253,9 @@ func (a *app) tell(m *mended, e *diagnostics.Engine, fixed *diagnostics.Fixed) {
 func why(err error) string {
 	var conflict *store.ConflictError
 	if errors.As(err, &conflict) {
-		return err.Error() + ". Another program wrote to the directory meanwhile; run it again"
+		return term.ForPeople(err.Error()) + ". Another program wrote to the directory meanwhile; run it again"
 	}
-	return err.Error()
+	return term.ForPeople(err.Error())
 }
 
 // fillDiff fills in what would change. A diff is copied into logs and comments, so
