@@ -56,9 +56,9 @@ func (a *app) checkCommand() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.format, "format", "text", "text, json, sarif, or github (workflow commands)")
 	f.StringVar(&o.failOn, "fail-on", "warning", "exit with 1 for findings of this severity or worse: error, warning, information, hint, or never")
-	ruleFlag(f, &o.rules)
+	ruleFlag(c, &o.rules)
 	f.BoolVar(&o.noSecrets, "no-secrets", false, "leave out the search for secrets, which takes longest")
-	projectFlag(f, &o.project)
+	projectFlag(c, &o.project)
 	return c
 }
 

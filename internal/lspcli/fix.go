@@ -12,7 +12,6 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"mem/core/change"
 	"mem/core/guard"
@@ -88,14 +87,14 @@ func (a *app) fixCommand() *cobra.Command {
 	f := c.Flags()
 	f.BoolVar(&o.unsafe, "unsafe", false, "make fixes that need judgement, too")
 	f.BoolVar(&o.diff, "diff", false, "write nothing; print what would change")
-	ruleFlag(f, &o.rules)
-	projectFlag(f, &o.project)
+	ruleFlag(c, &o.rules)
+	projectFlag(c, &o.project)
 	return c
 }
 
 // projectFlag adds --project.
-func projectFlag(f *pflag.FlagSet, to *string) {
-	f.StringVar(to, "project", "", "directory of the project, whose .mem.yaml and instructions count (default: CLAUDE_PROJECT_DIR, else the working directory)")
+func projectFlag(c *cobra.Command, to *string) {
+	c.Flags().StringVar(to, "project", "", "directory of the project, whose .mem.yaml and instructions count (default: CLAUDE_PROJECT_DIR, else the working directory)")
 }
 
 func (a *app) fix(ctx context.Context, o fix, args []string) error {

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"mem/diagnostics"
 	"mem/diagnostics/workspace"
@@ -112,8 +111,8 @@ func (a *app) showRule(x rule) error {
 }
 
 // ruleFlag adds --rule.
-func ruleFlag(f *pflag.FlagSet, to *[]string) {
-	f.StringSliceVar(to, "rule", nil, "only this rule; may be given several times")
+func ruleFlag(c *cobra.Command, to *[]string) {
+	c.Flags().StringSliceVar(to, "rule", nil, "only this rule; may be given several times")
 }
 
 // knownRules gives a usage error for a rule that there is not.
