@@ -21,7 +21,6 @@ import (
 	"mem/core/store"
 	"mem/diagnostics"
 	"mem/diagnostics/report"
-	"mem/diagnostics/workspace"
 	"mem/internal/term"
 )
 
@@ -142,11 +141,9 @@ func (a *app) mendAll(ctx context.Context, o fix, args []string, p *progress) ([
 	if err != nil {
 		return all, err
 	}
-	config, _ := settings.LoadConfig(a.env) // what is wrong with it is said when a directory is opened
-	accept := workspace.NoNewSecrets(config.Guard.Allow)
 	for i, t := range found {
 		p.say("mending %s (%d of %d)", a.shown(t, ""), i+1, len(found))
-		m, err := a.mend(ctx, o, t, accept)
+		m, err := a.mend(ctx, o, t)
 		if err != nil {
 			return all, err
 		}
@@ -162,7 +159,7 @@ func (a *app) mendAll(ctx context.Context, o fix, args []string, p *progress) ([
 
 // mend mends one directory. It fails for input that cannot be used and when ctx
 // ends; why nothing was written is in the result.
-func (a *app) mend(ctx context.Context, o fix, t *target, accept func(change.Change) error) (*mended, error) {
+func (a *app) mend(ctx context.Context, o fix, t *target) (*mended, error) {
 	m := &mended{Directory: a.shown(t, ""), Files: []mendedFile{}, Mended: []mendedFinding{}, Refused: []refused{}, Left: []report.Finding{},
 		Unread: []report.Unread{}, Failures: []report.Failure{}, Notes: []string{}, target: t}
 	store, failed := memory.Open(memory.Options{Env: a.env, MemoryDir: t.dir, Project: o.project, Actor: "mem-lsp " + a.version})
@@ -185,7 +182,7 @@ func (a *app) mend(ctx context.Context, o fix, t *target, accept func(change.Cha
 		return m, nil
 	}
 	defer d.Close() // it was only read
-	fixed, err := d.FixAll(ctx, s, diagnostics.FixOptions{Rules: o.rules, Paths: paths, Unsafe: o.unsafe, Accept: accept})
+	fixed, err := d.FixAll(ctx, s, diagnostics.FixOptions{Rules: o.rules, Paths: paths, Unsafe: o.unsafe})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
