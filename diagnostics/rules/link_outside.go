@@ -24,16 +24,21 @@ func linkOutside() diagnostics.Rule {
 		},
 		File: func(p *diagnostics.Pass) {
 			for _, l := range p.Doc.Links() {
-				if !leadsOut(p.Doc.Path, l, p.Doc.File.Text.Slice(l.Dest)) {
+				raw := p.Doc.File.Text.Slice(l.Dest)
+				if !leadsOut(p.Doc.Path, l, raw) {
 					continue
+				}
+				shown := l.Target
+				if strings.Contains(raw, `\`) {
+					shown = raw // what is left of it in Markdown tells nobody where it leads on Windows
 				}
 				sum := sha256.Sum256([]byte(l.Target))
 				fingerprint := hex.EncodeToString(sum[:])
 				p.Report(diagnostics.Finding{
 					Span:        l.Dest,
 					Fingerprint: fingerprint,
-					Message: fmt.Sprintf("The link leads out of the memory directory, to %s, where whoever follows it reads and writes what is no memory. "+
-						"Link a file in the directory, or write the path as code. To allow it, add %s to guard.allow in your own configuration.", shownName(l.Target), fingerprint),
+					Message: fmt.Sprintf("The link leads out of the memory directory, to %s. Link a file in it, or write the path as code. "+
+						"To allow it, add %s to guard.allow in your own configuration.", shownName(shown), fingerprint),
 				})
 			}
 		},

@@ -37,10 +37,10 @@ func reportDuplicate(p *diagnostics.Pass, t *memdir.Topic, same []*memdir.Topic)
 	first := same[0]
 	where := "is also that of " + shownName(first.Path)
 	if t.Name() != first.Name() {
-		where = fmt.Sprintf("is taken for %s, that of %s", shownName(first.Name()), shownName(first.Path))
+		where = fmt.Sprintf("differs only in case, dashes or spaces from %s, that of %s", shownName(first.Name()), shownName(first.Path))
 	}
 	if more := len(same) - 2; more > 0 {
-		where += fmt.Sprintf(" and %d more", more)
+		where += fmt.Sprintf(" and of %d more", more)
 	}
 	f := diagnostics.Finding{Path: t.Path,
 		Message: fmt.Sprintf("The name %s %s, so a [[name]] link cannot tell them apart. Give one another name, or merge them.", shownName(t.Name()), where)}

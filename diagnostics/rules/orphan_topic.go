@@ -68,15 +68,15 @@ func reportNoIndex(p *diagnostics.Pass) {
 	if p.View.Index.Exists {
 		what = "has no entry"
 	}
-	topics := "1 topic"
+	topics, add := "1 topic", "Add its entry."
 	if len(top) > 1 {
-		topics = fmt.Sprintf("%d topics", len(top))
+		topics, add = fmt.Sprintf("%d topics", len(top)), "Add an entry for each."
 	}
 	f := diagnostics.Finding{Path: memfile.IndexName,
 		Message: fmt.Sprintf("%s %s, so a session that starts here does not learn of the %s in this directory.", memfile.IndexName, what, topics)}
 	switch fit := len(fixes.EntriesThatFit(p.Snapshot, top)); {
 	case fit == len(top):
-		f.Message += " Add an entry for each."
+		f.Message += " " + add
 	case fit > 0:
 		f.Message += fmt.Sprintf(" It has room for the entries of the %d that changed last.", fit)
 	}

@@ -21,7 +21,7 @@ func tooManyTopics() diagnostics.Rule {
 				return
 			}
 			f := diagnostics.Finding{Path: memfile.IndexName,
-				Message: fmt.Sprintf("There are %d topics, and a scan lists the %d that changed last: %d are left out. Merge those that belong together, and delete what no longer holds.", n, most, n-most)}
+				Message: fmt.Sprintf("There are %d topics; a scan lists the %d that changed last and leaves out %d. Merge those that belong together, and delete what no longer holds.", n, most, n-most)}
 			if d, err := p.Snapshot.Doc(memfile.IndexName); err == nil {
 				f.Text, f.Span = d.File.Text, d.FirstLine()
 			}

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"mem/core/memdir"
 	"mem/core/memfile"
 	"mem/core/text"
 	"mem/diagnostics"
@@ -64,7 +65,7 @@ func unknownLinkAt(x *targets, d *diagnostics.Doc, name string, at text.Span) di
 		if t.Path == d.Path || len(f.Offers) == most || strings.ContainsAny(to, "[]|#\r\n") || len(x.p.View.Lookup(to)) != 1 {
 			continue
 		}
-		f.Offers = append(f.Offers, diagnostics.Offer{Fix: fixes.RenameLink, Arg: to, Title: "Name " + shownName(to) + " instead"})
+		f.Offers = append(f.Offers, diagnostics.Offer{Fix: fixes.RenameLink, Arg: to, Title: "Write [[" + memdir.Shown(to, 80) + "]] instead"})
 	}
 	f.Message = fmt.Sprintf("No topic has the name %s.", shownName(name))
 	if len(f.Offers) > 0 {
