@@ -160,6 +160,12 @@ func Read(ctx context.Context, src fs.FS, cache *Cache, limits Limits) (*View, e
 	return v, nil
 }
 
+// Over gives the View of the same source with open buffers in place of its files,
+// as Overlay does.
+func (v *View) Over(ctx context.Context, buffers map[string]Buffer) (*View, error) {
+	return Read(ctx, Overlay(v.src, buffers), v.cache, v.limits)
+}
+
 func (v *View) readIndex() error {
 	info, err := lstat(v.src, memfile.IndexName)
 	if err != nil {
