@@ -77,7 +77,7 @@ func topicFor(s *diagnostics.Snapshot, d *diagnostics.Doc, l memfile.Link, p str
 	m.Body = fmt.Sprintf("This file was missing on %s. What it is about is known from the link in %s", s.Now().Format("2006-01-02"), memdir.ShownName(source))
 	switch {
 	case summary != "":
-		m.Body = sentence(summary) + "\n\n" + m.Body + " only."
+		m.Body = summarySentence(summary) + "\n\n" + m.Body + " only."
 	case words != "":
 		m.Body += fmt.Sprintf(" only, which says: %s.", memdir.Shown(words, memdir.MaxShown))
 	default:
@@ -108,7 +108,7 @@ func freeName(v *memdir.View, p, title string) string {
 	slug := func(s string) string { return strings.ReplaceAll(memdir.Slug(s), "_", "-") }
 	stem := slug(memdir.Stem(p))
 	for _, name := range []string{stem, slug(title), slug(path.Dir(p) + "-" + memdir.Stem(p))} {
-		if name != "" && free(v, name) {
+		if name != "" && nameIsFree(v, name) {
 			return name
 		}
 	}
@@ -116,15 +116,15 @@ func freeName(v *memdir.View, p, title string) string {
 		stem = "topic"
 	}
 	for i := 2; ; i++ {
-		if name := fmt.Sprintf("%s-%d", stem, i); free(v, name) {
+		if name := fmt.Sprintf("%s-%d", stem, i); nameIsFree(v, name) {
 			return name
 		}
 	}
 }
 
-// free reports whether no topic has the name; one that has it behind a type is
+// nameIsFree reports whether no topic has the name; one that has it behind a type is
 // found by that alone from now on.
-func free(v *memdir.View, name string) bool {
+func nameIsFree(v *memdir.View, name string) bool {
 	for _, t := range v.Lookup(name) {
 		if memdir.Fold(t.Name()) == memdir.Fold(name) {
 			return false
@@ -133,9 +133,9 @@ func free(v *memdir.View, name string) bool {
 	return true
 }
 
-// sentence gives a summary as one: with a capital, and with a full stop where it
+// summarySentence gives a summary as one: with a capital, and with a full stop where it
 // ends in a word.
-func sentence(s string) string {
+func summarySentence(s string) string {
 	first, n := utf8.DecodeRuneInString(s)
 	if last, _ := utf8.DecodeLastRuneInString(s); unicode.IsLetter(last) || unicode.IsDigit(last) || last == ')' {
 		s += "."

@@ -124,18 +124,18 @@ func (x *targets) nearFiles(d *diagnostics.Doc, target string) []*memdir.Topic {
 // a URL or a home directory.
 func linkable(t *memdir.Topic) bool { return !hasScheme(t.Path) && t.Path[0] != '~' }
 
-// entries is what the index's entries link, found once for a check.
-type entries struct {
+// indexEntries is what the index's entries link, found once for a check.
+type indexEntries struct {
 	byLink map[int]*memfile.Entry // by where the link starts
 	of     map[string]int         // how many entries a path has
 }
 
-func (e *entries) at(l memfile.Link) *memfile.Entry { return e.byLink[l.Span.Start] }
+func (e *indexEntries) at(l memfile.Link) *memfile.Entry { return e.byLink[l.Span.Start] }
 
-func (x *targets) entries() *entries {
+func (x *targets) entries() *indexEntries {
 	if x.index == nil {
 		all := x.p.View.Index.Entries
-		x.index = &entries{byLink: make(map[int]*memfile.Entry, len(all)), of: make(map[string]int, len(all))}
+		x.index = &indexEntries{byLink: make(map[int]*memfile.Entry, len(all)), of: make(map[string]int, len(all))}
 		for i := range all {
 			x.index.byLink[all[i].Link.Span.Start] = &all[i]
 			x.index.of[all[i].Target]++

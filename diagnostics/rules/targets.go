@@ -21,7 +21,7 @@ type targets struct {
 	// The paths of topics as people and systems write them, made for the first
 	// link that leads to none letter for letter.
 	spelled, folded map[string]string
-	index           *entries
+	index           *indexEntries
 	searches        int
 }
 
