@@ -1,6 +1,7 @@
 package diagnostics
 
 import (
+	"strings"
 	"sync"
 	"time"
 
@@ -48,6 +49,9 @@ func newDoc(path string, kind Kind, modTime time.Time, f *memfile.File) *Doc {
 	d.links = sync.OnceValue(func() []memfile.Link {
 		if d.Index != nil {
 			return d.Index.Links
+		}
+		if body := f.BodyText(); !strings.Contains(body, "](") && !strings.Contains(body, "[[") {
+			return nil // no need to parse the blocks, which costs most of all
 		}
 		return memfile.Links(f.Text, f.Body, d.Outline())
 	})

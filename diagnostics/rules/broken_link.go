@@ -110,10 +110,9 @@ func brokenLinkAt(x *targets, d *diagnostics.Doc, l memfile.Link, target string)
 // nearFiles gives the topics that a broken link may have meant. In an index, one
 // that has its entry already is no slip of the pen.
 func (x *targets) nearFiles(d *diagnostics.Doc, target string) []*memdir.Topic {
-	const most = 3
 	var out []*memdir.Topic
-	for _, t := range x.nearest(target, 2*most) {
-		if t.Path != d.Path && linkable(t) && len(out) < most && (d.Index == nil || x.entries().of[t.Path] == 0) {
+	for _, t := range x.nearest(target) {
+		if t.Path != d.Path && linkable(t) && len(out) < maxNear && (d.Index == nil || x.entries().of[t.Path] == 0) {
 			out = append(out, t)
 		}
 	}
@@ -122,7 +121,13 @@ func (x *targets) nearFiles(d *diagnostics.Doc, target string) []*memdir.Topic {
 
 // linkable reports whether a link can lead to a topic: not where its name reads as
 // a URL or a home directory.
-func linkable(t *memdir.Topic) bool { return !hasScheme(t.Path) && t.Path[0] != '~' }
+func linkable(t *memdir.Topic) bool {
+	if memdir.CheckTopicPath(t.Path) == nil {
+		return true // names that we write can be linked; no need to try
+	}
+	_, err := memdir.TopicEntry(t, memdir.EntryLength)
+	return err == nil
+}
 
 // indexEntries is what the index's entries link, found once for a check.
 type indexEntries struct {

@@ -107,7 +107,7 @@ func reportOrphans(p *diagnostics.Pass) {
 		if fit[t] {
 			f.Message += " Give it an entry, or link it from a topic that has one."
 			f.Offers = []diagnostics.Offer{{Fix: fixes.AddEntry, Arg: t.Path, Title: "Add its entry to " + memfile.IndexName}}
-		} else if _, err := memdir.TopicEntry(t, p.Config.Limits.EntryLength); err != nil {
+		} else if !linkable(t) {
 			f.Message += " Its file name can be in no link: rename it."
 		} else {
 			f.Message += " The index has no room for its entry: shorten that first, or link it from a topic that has one."

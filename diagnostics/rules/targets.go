@@ -22,11 +22,12 @@ type targets struct {
 	// link that leads to none letter for letter.
 	spelled, folded map[string]string
 	index           *indexEntries
+	near            map[string][]*memdir.Topic // what was searched for: one name is often linked from many places
 	searches        int
 }
 
 func newTargets(p *diagnostics.Pass) *targets {
-	return &targets{p: p, known: map[string]bool{}}
+	return &targets{p: p, known: map[string]bool{}, near: map[string][]*memdir.Topic{}}
 }
 
 // exists reports whether a link to a path in the directory leads somewhere.
@@ -105,18 +106,24 @@ func spelled(p string) string {
 	return norm.NFC.String(p)
 }
 
+// maxNear is how many near names are offered.
+const maxNear = 3
+
 // maxSearches bounds how many names a check compares with each other: in a partial
 // copy of a large memory nearly every link is broken, and nobody chooses among
 // thousands of guesses.
 const maxSearches = 2_000_000
 
-// nearest gives up to most topics that a name or path may have meant.
-func (x *targets) nearest(ref string, most int) []*memdir.Topic {
-	if x.searches > maxSearches {
-		return nil
+// nearest gives a few topics that a name or path may have meant, more than are
+// offered: some of them will not do.
+func (x *targets) nearest(ref string) []*memdir.Topic {
+	found, seen := x.near[ref]
+	if !seen && x.searches < maxSearches {
+		x.searches += len(x.p.View.Topics)
+		found = x.p.View.Nearest(ref, 2*maxNear)
+		x.near[ref] = found
 	}
-	x.searches += len(x.p.View.Topics)
-	return x.p.View.Nearest(ref, most)
+	return found
 }
 
 // named gives the topics that a [[name]] link means in the file at from.

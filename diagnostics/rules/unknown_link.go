@@ -59,10 +59,9 @@ func unknownLink() diagnostics.Rule {
 // unknownLinkAt makes the finding of a name in d that no topic has.
 func unknownLinkAt(x *targets, d *diagnostics.Doc, name string, at text.Span) diagnostics.Finding {
 	f := diagnostics.Finding{Path: d.Path, Text: d.File.Text, Span: at}
-	const most = 3
-	for _, t := range x.nearest(name, 2*most) {
+	for _, t := range x.nearest(name) {
 		to := t.Name()
-		if t.Path == d.Path || len(f.Offers) == most || strings.ContainsAny(to, "[]|#\r\n") || len(x.p.View.Lookup(to)) != 1 {
+		if t.Path == d.Path || len(f.Offers) == maxNear || strings.ContainsAny(to, "[]|#\r\n") || len(x.p.View.Lookup(to)) != 1 {
 			continue
 		}
 		f.Offers = append(f.Offers, diagnostics.Offer{Fix: fixes.RenameLink, Arg: to, Title: "Write [[" + memdir.Shown(to, 80) + "]] instead"})
@@ -82,8 +81,7 @@ func (x *targets) knows(from, whole, name string) bool {
 	if len(x.named(from, name)) > 0 || whole != name && len(x.named(from, whole)) > 0 {
 		return true
 	}
-	file := strings.TrimSuffix(name, ".md") + ".md"
-	if x.p.View.Exists(file) {
+	if x.exists(strings.TrimSuffix(name, ".md") + ".md") {
 		return true
 	}
 	if len(name) == len("2026-11-30") && name[4] == '-' {
