@@ -174,7 +174,9 @@ func page(t *testing.T, r diagnostics.Rule, parts map[string]string) string {
 	case r.Safety:
 		configure = "This is a rule of safety: neither `.mem.yaml` nor a comment silences it, since they come with the content. " +
 			"What you know to be fine, you allow in your own configuration with the fingerprint that the finding names:\n\n```yaml\nguard:\n  allow: [\"<fingerprint>\"]\n```\n"
-	case r.Ignores != nil || r.ID == "configuration":
+	case r.ID == "configuration":
+		configure = fmt.Sprintf("Another severity, but not `off`, in `.mem.yaml`:\n\n```yaml\nrules:\n  %s: warning\n```\n", r.ID)
+	case r.Ignores != nil:
 		configure = fmt.Sprintf("Another severity, or none, in `.mem.yaml`:\n\n```yaml\nrules:\n  %s: off\n```\n", r.ID)
 	}
 	part("Configure", configure)
