@@ -1,0 +1,251 @@
+package lspserver
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"mem/core/text"
+	"mem/diagnostics"
+)
+
+// lateAfter is how long nothing is typed before the late rules run.
+const lateAfter = 300 * time.Millisecond
+
+// directory is a memory directory in which documents are open, with the one
+// goroutine that checks it.
+type directory struct {
+	s    *server
+	path string
+	wake chan struct{}
+	stop context.CancelFunc
+
+	mu      sync.Mutex
+	current *lease
+	abandon context.CancelFunc // the check under way
+	late    map[string]lateFindings
+	given   map[string]given
+}
+
+// lateFindings are what the late rules last found in a document.
+type lateFindings struct {
+	in    *text.Text
+	found []diagnostics.Finding
+}
+
+// given is what the client was given for a document.
+type given struct {
+	doc  *document
+	hash string
+}
+
+// check has directories checked soon, in which documents are open; others are
+// closed. Only what handles notifications calls it.
+func (s *server) check(dirs ...string) {
+	for _, path := range dirs {
+		if path == "" {
+			continue
+		}
+		s.mu.Lock()
+		d, open := s.dirs[path], len(s.docs.in(path)) > 0
+		switch {
+		case open && d == nil:
+			d = s.newDirectory(path)
+			s.dirs[path] = d
+		case !open && d != nil:
+			delete(s.dirs, path)
+		}
+		s.mu.Unlock()
+		switch {
+		case d == nil:
+		case open:
+			d.again()
+		default:
+			d.stop()
+		}
+	}
+}
+
+// checkAll has every directory checked.
+func (s *server) checkAll() {
+	s.mu.Lock()
+	var all []string
+	for path := range s.dirs {
+		all = append(all, path)
+	}
+	s.mu.Unlock()
+	s.check(all...)
+}
+
+// directory gives the directory of a document, nil where it is none of ours.
+func (s *server) directory(doc *document) *directory {
+	if doc == nil || doc.dir == "" {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dirs[doc.dir]
+}
+
+func (s *server) newDirectory(path string) *directory {
+	ctx, cancel := context.WithCancel(s.ctx)
+	d := &directory{s: s, path: path, wake: make(chan struct{}, 1), stop: cancel, late: map[string]lateFindings{}, given: map[string]given{}}
+	s.running.Go(func() { d.run(ctx) })
+	return d
+}
+
+// closeDirectories lets all go, when nothing is checked any more.
+func (s *server) closeDirectories() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.dirs {
+		d.stop()
+	}
+	s.dirs = map[string]*directory{}
+}
+
+// again has the directory checked, and what is being found abandoned: it is of a
+// text that is no more.
+func (d *directory) again() {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.abandon != nil {
+		d.abandon()
+	}
+}
+
+func (d *directory) run(ctx context.Context) {
+	defer func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.retire()
+	}()
+	idle := time.NewTimer(time.Hour)
+	idle.Stop()
+	defer idle.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.wake:
+			d.look(ctx, false)
+			idle.Reset(lateAfter)
+		case <-idle.C:
+			d.look(ctx, true)
+		}
+	}
+}
+
+// look checks what is open now and shows what was found.
+func (d *directory) look(ctx context.Context, late bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	d.mu.Lock()
+	d.abandon = cancel
+	d.mu.Unlock()
+	docs := d.s.documents()
+	open := docs.in(d.path)
+	if d.s.lookOutside(open) {
+		time.AfterFunc(settleAfter, d.again)
+	}
+	found, err := d.find(ctx, open, late)
+	if err != nil {
+		if ctx.Err() == nil {
+			d.s.logOnce(d.path+err.Error(), "%s cannot be checked: %v", shown(d.path), err)
+		}
+		return
+	}
+	if d.s.features.pull {
+		d.askAgain(docs, open, found)
+		return
+	}
+	for _, doc := range open {
+		d.publish(docs, doc, found[doc.rel])
+	}
+}
+
+// find gives what is wrong with documents of the directory, by their paths in it.
+func (d *directory) find(ctx context.Context, open []*document, late bool) (map[string][]diagnostics.Finding, error) {
+	out := map[string][]diagnostics.Finding{}
+	var paths []string
+	for _, doc := range open {
+		if !doc.lost {
+			paths = append(paths, doc.rel)
+		}
+	}
+	if len(paths) == 0 {
+		return out, nil
+	}
+	l, err := d.lease()
+	if err != nil {
+		return nil, err
+	}
+	defer l.done()
+	snap, err := l.snapshot(ctx, open, true)
+	if err != nil {
+		return nil, err
+	}
+	r, err := l.ws.Check(ctx, snap, diagnostics.Scope{Paths: paths, Late: late})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range r.Failures {
+		d.s.logOnce(f.Error(), "%s: %v", shown(d.path), f)
+	}
+	for _, f := range r.Findings {
+		out[f.Path] = append(out[f.Path], f)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, doc := range open {
+		if doc.lost {
+			continue
+		}
+		if late {
+			d.late[doc.rel] = lateFindings{doc.text, onlyLate(l.ws.Engine, out[doc.rel])}
+		} else if kept, ok := d.late[doc.rel]; ok {
+			out[doc.rel] = append(out[doc.rel], carried(kept, doc.text)...)
+		}
+	}
+	return out, nil
+}
+
+func onlyLate(e *diagnostics.Engine, found []diagnostics.Finding) []diagnostics.Finding {
+	var out []diagnostics.Finding
+	for _, f := range found {
+		if r := e.Rule(f.Rule); r != nil && r.Late {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// carried gives what the late rules found in an earlier text of a document, where
+// that still stands in the text: a secret does not vanish for as long as somebody
+// types somewhere else.
+func carried(kept lateFindings, now *text.Text) []diagnostics.Finding {
+	if len(kept.found) == 0 {
+		return nil
+	}
+	edits := text.Diff(kept.in.String(), now.String())
+	var out []diagnostics.Finding
+next:
+	for _, f := range kept.found {
+		for _, e := range edits {
+			switch by := len(e.New) - e.Len(); {
+			case f.Span.End <= e.Start:
+			case f.Span.Start >= e.End:
+				f.Span.Start, f.Span.End = f.Span.Start+by, f.Span.End+by
+			default:
+				continue next
+			}
+		}
+		f.Text, f.Related = now, nil
+		out = append(out, f)
+	}
+	return out
+}
