@@ -1,6 +1,8 @@
 package diagnostics
 
 import (
+	"slices"
+
 	"mem/core/memdir"
 	"mem/core/text"
 )
@@ -23,6 +25,13 @@ type ConfigProblem struct {
 	Span    text.Span
 	Message string
 	Text    *text.Text
+}
+
+// WithProblem gives the same configuration with one thing more that is wrong.
+func (c *Config) WithProblem(p ConfigProblem) *Config {
+	with := *c
+	with.Problems = append(slices.Clone(c.Problems), p)
+	return &with
 }
 
 // Limits are the numbers that rules go by.

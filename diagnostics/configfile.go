@@ -4,6 +4,9 @@ package diagnostics
 // root of the project.
 const ConfigName = ".mem.yaml"
 
+// MaxConfigFile bounds a .mem.yaml, in bytes.
+const MaxConfigFile = 64 << 10
+
 // ParseConfig reads the text of a configuration. What it says replaces what base
 // says; what cannot be obeyed is left as base has it and listed in Problems. path
 // is the file's, for these.

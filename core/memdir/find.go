@@ -57,7 +57,7 @@ func isMemory(dir string) bool {
 	if info, err := os.Lstat(filepath.Join(dir, memfile.IndexName)); err == nil && info.Mode().IsRegular() {
 		return true
 	}
-	return placeOf(dir, runtime.GOOS) != "" && couldBeFolder(dir)
+	return PlaceOf(dir) != PlaceNone && couldBeFolder(dir)
 }
 
 func couldBeFile(p string) bool {
@@ -70,32 +70,42 @@ func couldBeFolder(p string) bool {
 	return err != nil || info.IsDir()
 }
 
-// The folders of .claude below which each agent has its memory directory.
-var agentFolders = []string{"agent-memory", "agent-memory-local", "agent-memory-snapshots"}
+// Place is a layout by which a folder is a memory directory, whatever it holds.
+type Place string
 
-// placeOf names the layout by which an absolute path is a memory directory's, ""
-// where it is in none.
-func placeOf(p, goos string) string {
+// The places of memory directories.
+const (
+	PlaceNone     Place = ""
+	PlaceProject  Place = "projects"               // …/projects/<slug>/memory
+	PlaceAgent    Place = "agent-memory"           // .claude/agent-memory/<agent>
+	PlaceLocal    Place = "agent-memory-local"     // .claude/agent-memory-local/<agent>
+	PlaceSnapshot Place = "agent-memory-snapshots" // .claude/agent-memory-snapshots/<agent>
+)
+
+// PlaceOf gives the layout that an absolute path is in. It looks at the path only.
+func PlaceOf(p string) Place { return placeOf(p, runtime.GOOS) }
+
+func placeOf(p, goos string) Place {
 	same := func(a, b string) bool { return a == b }
 	if goos == "windows" {
 		p, same = strings.ReplaceAll(p, `\`, "/"), strings.EqualFold
 	}
 	els := strings.Split(strings.TrimRight(p, "/"), "/")
 	if len(els) < 4 {
-		return ""
+		return PlaceNone
 	}
 	client, kind, name, last := els[len(els)-4], els[len(els)-3], els[len(els)-2], els[len(els)-1]
 	if same(kind, "projects") && same(last, "memory") && (same(client, ".claude") || slugOfPath(name)) {
-		return "projects"
+		return PlaceProject
 	}
 	if same(kind, ".claude") && last != "" && last[0] != '.' && !memfile.IsMarkdown(last) {
-		for _, f := range agentFolders {
-			if same(name, f) {
+		for _, f := range []Place{PlaceAgent, PlaceLocal, PlaceSnapshot} {
+			if same(name, string(f)) {
 				return f
 			}
 		}
 	}
-	return ""
+	return PlaceNone
 }
 
 // slugOfPath reports whether s can be the slug of an absolute path: one of a
@@ -183,7 +193,7 @@ func (f *finder) walk(dir string, depth int) error {
 	if err != nil && !isNotExist(err) { // what was listed before it failed is still looked at
 		f.problem(dir, "cannot be read: %v. Check its permissions.", project.Reason(err))
 	}
-	place := placeOf(dir, runtime.GOOS) != ""
+	place := PlaceOf(dir) != PlaceNone
 	memory := place
 	for _, e := range entries {
 		if e.Name() != memfile.IndexName {
@@ -201,7 +211,7 @@ func (f *finder) walk(dir string, depth int) error {
 	for _, e := range entries {
 		p := filepath.Join(dir, e.Name())
 		switch {
-		case isLink(e) && placeOf(p, runtime.GOOS) != "":
+		case isLink(e) && PlaceOf(p) != PlaceNone:
 			f.problem(p, "is a symbolic link, which is not followed. Name the folder that it leads to.")
 		case !e.IsDir(), memory && e.Name() == LogsDir, e.Name() == "node_modules",
 			strings.HasPrefix(e.Name(), ".") && e.Name() != ".claude":

@@ -82,7 +82,10 @@ func TestContaining(t *testing.T) {
 }
 
 func TestPlaces(t *testing.T) {
-	for _, tc := range []struct{ path, goos, want string }{
+	for _, tc := range []struct {
+		path, goos string
+		want       Place
+	}{
 		{"/home/a/.claude/projects/-work-p/memory", "linux", "projects"},
 		{"/base/projects/-work-p/memory", "linux", "projects"},
 		{"/base/projects/C--work-p/memory", "linux", "projects"},

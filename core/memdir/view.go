@@ -335,6 +335,9 @@ func (v *View) SameFiles() bool {
 	return len(v.dirs) > 0
 }
 
+// Source gives what the View was read from.
+func (v *View) Source() fs.FS { return v.src }
+
 // Topic gives the topic at a path, nil when there is none.
 func (v *View) Topic(p string) *Topic { return v.byPath[p] }
 
