@@ -7,6 +7,7 @@ import (
 
 	"mem/core/text"
 	"mem/diagnostics"
+	"mem/diagnostics/workspace"
 )
 
 // lateAfter is how long nothing is typed before the late rules run.
@@ -21,7 +22,8 @@ type directory struct {
 	stop context.CancelFunc
 
 	mu      sync.Mutex
-	current *lease
+	ws      *workspace.Directory
+	last    recent
 	abandon context.CancelFunc // the check under way
 	late    map[string]lateFindings
 	given   map[string]given
@@ -122,7 +124,9 @@ func (d *directory) run(ctx context.Context) {
 	defer func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.retire()
+		if d.ws != nil {
+			d.ws.Close()
+		}
 	}()
 	idle := time.NewTimer(time.Hour)
 	idle.Stop()
@@ -180,16 +184,11 @@ func (d *directory) find(ctx context.Context, open []*document, late bool) (map[
 	if len(paths) == 0 {
 		return out, nil
 	}
-	l, err := d.lease()
+	ws, snap, err := d.snapshot(ctx, open, true)
 	if err != nil {
 		return nil, err
 	}
-	defer l.done()
-	snap, err := l.snapshot(ctx, open, true)
-	if err != nil {
-		return nil, err
-	}
-	r, err := l.ws.Check(ctx, snap, diagnostics.Scope{Paths: paths, Late: late})
+	r, err := ws.Check(ctx, snap, diagnostics.Scope{Paths: paths, Late: late})
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +205,7 @@ func (d *directory) find(ctx context.Context, open []*document, late bool) (map[
 			continue
 		}
 		if late {
-			d.late[doc.rel] = lateFindings{doc.text, onlyLate(l.ws.Engine, out[doc.rel])}
+			d.late[doc.rel] = lateFindings{doc.text, onlyLate(ws.Engine, out[doc.rel])}
 		} else if kept, ok := d.late[doc.rel]; ok {
 			out[doc.rel] = append(out[doc.rel], carried(kept, doc.text)...)
 		}
