@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -95,10 +96,11 @@ func (s *Snapshot) identity(p string) (identity, Kind, bool) {
 		return identity{topic: t}, Topic, true
 	}
 	if strings.HasPrefix(p, memdir.LogsDir+"/") {
-		for _, l := range s.View.Logs {
-			if l.Path == p {
-				return identity{log: l}, Log, true
-			}
+		logs := s.View.Logs // newest first
+		date := memdir.Stem(p)
+		i := sort.Search(len(logs), func(i int) bool { return logs[i].Date <= date })
+		if i < len(logs) && logs[i].Path == p {
+			return identity{log: logs[i]}, Log, true
 		}
 	}
 	return identity{}, 0, false
@@ -179,7 +181,7 @@ func (s *Snapshot) Links(p string) []memfile.Link {
 func factsOf(id identity, d *Doc) *entry {
 	links := slices.Clone(d.Links())
 	for i := range links {
-		links[i].Target = strings.Clone(links[i].Target)
+		links[i] = links[i].Clone()
 	}
 	return &entry{of: id, links: links, ignores: d.ignores()}
 }
@@ -190,6 +192,9 @@ func factsOf(id identity, d *Doc) *entry {
 func Target(from string, l memfile.Link) string {
 	if l.Wiki || l.Path() == "" {
 		return ""
+	}
+	if !strings.Contains(from, "/") {
+		return l.Path()
 	}
 	return path.Join(path.Dir(from), l.Path())
 }

@@ -34,6 +34,7 @@ type View struct {
 	cache  *Cache
 	limits Limits
 	byPath map[string]*Topic
+	names  names
 	unread []unread             // while it is built
 	dirs   map[string]time.Time // modification times of the folders that were read
 	readAt time.Time
