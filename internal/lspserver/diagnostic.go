@@ -25,11 +25,11 @@ func (s *server) diagnostic(ctx context.Context, docs *documents, p *protocol.Do
 	switch {
 	case doc == nil || doc.lost:
 	case d != nil:
-		found, err := d.find(ctx, docs.in(d.path), !s.features.refresh)
+		c, err := d.find(ctx, docs.in(d.path), !s.features.refresh)
 		if err != nil {
 			return nil, err
 		}
-		items = s.diagnosticsOf(docs, doc, found[doc.rel])
+		items = s.diagnosticsOf(docs, doc, c.found[doc.rel])
 	case isConfig(doc.path):
 		items = s.diagnosticsOf(docs, doc, s.configFindings(doc))
 	}

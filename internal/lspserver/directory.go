@@ -156,7 +156,7 @@ func (d *directory) look(ctx context.Context, late bool) {
 	if d.s.lookOutside(open) {
 		time.AfterFunc(settleAfter, d.again)
 	}
-	found, err := d.find(ctx, open, late)
+	c, err := d.find(ctx, open, late)
 	if err != nil {
 		if ctx.Err() == nil {
 			d.s.logOnce(d.path+err.Error(), "%s cannot be checked: %v", shown(d.path), err)
@@ -164,17 +164,25 @@ func (d *directory) look(ctx context.Context, late bool) {
 		return
 	}
 	if d.s.features.pull {
-		d.askAgain(docs, open, found)
+		d.askAgain(docs, open, c.found)
 		return
 	}
 	for _, doc := range open {
-		d.publish(docs, doc, found[doc.rel])
+		d.publish(docs, doc, c.found[doc.rel])
 	}
 }
 
-// find gives what is wrong with documents of the directory, by their paths in it.
-func (d *directory) find(ctx context.Context, open []*document, late bool) (map[string][]diagnostics.Finding, error) {
-	out := map[string][]diagnostics.Finding{}
+// checked is what was found in the open documents of a directory, and in what.
+type checked struct {
+	ws    *workspace.Directory
+	snap  *diagnostics.Snapshot
+	found map[string][]diagnostics.Finding // by path in the directory
+}
+
+// find gives what is wrong with documents of the directory. Without late, it has
+// what the late rules found before.
+func (d *directory) find(ctx context.Context, open []*document, late bool) (checked, error) {
+	c := checked{found: map[string][]diagnostics.Finding{}}
 	var paths []string
 	for _, doc := range open {
 		if !doc.lost {
@@ -182,21 +190,21 @@ func (d *directory) find(ctx context.Context, open []*document, late bool) (map[
 		}
 	}
 	if len(paths) == 0 {
-		return out, nil
+		return c, nil
 	}
-	ws, snap, err := d.snapshot(ctx, open, true)
-	if err != nil {
-		return nil, err
+	var err error
+	if c.ws, c.snap, err = d.snapshot(ctx, open, true); err != nil {
+		return c, err
 	}
-	r, err := ws.Check(ctx, snap, diagnostics.Scope{Paths: paths, Late: late})
+	r, err := c.ws.Check(ctx, c.snap, diagnostics.Scope{Paths: paths, Late: late})
 	if err != nil {
-		return nil, err
+		return c, err
 	}
 	for _, f := range r.Failures {
 		d.s.logOnce(f.Error(), "%s: %v", shown(d.path), f)
 	}
 	for _, f := range r.Findings {
-		out[f.Path] = append(out[f.Path], f)
+		c.found[f.Path] = append(c.found[f.Path], f)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -205,12 +213,12 @@ func (d *directory) find(ctx context.Context, open []*document, late bool) (map[
 			continue
 		}
 		if late {
-			d.late[doc.rel] = lateFindings{doc.text, onlyLate(ws.Engine, out[doc.rel])}
+			d.late[doc.rel] = lateFindings{doc.text, onlyLate(c.ws.Engine, c.found[doc.rel])}
 		} else if kept, ok := d.late[doc.rel]; ok {
-			out[doc.rel] = append(out[doc.rel], carried(kept, doc.text)...)
+			c.found[doc.rel] = append(c.found[doc.rel], carried(kept, doc.text)...)
 		}
 	}
-	return out, nil
+	return c, nil
 }
 
 func onlyLate(e *diagnostics.Engine, found []diagnostics.Finding) []diagnostics.Finding {

@@ -141,7 +141,7 @@ func (s *server) notified(name string, params []byte) {
 	}
 	m := s.routes[name]
 	if m == nil || m.request {
-		if !strings.HasPrefix(name, "$/") { // those may be ignored
+		if !strings.HasPrefix(name, "$/") && unserved[name] == "" { // those may be ignored
 			s.logf("the notification %.80q is not served", name)
 		}
 		return

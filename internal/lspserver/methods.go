@@ -20,7 +20,13 @@ func methods() []method {
 		notification(protocol.MethodTextDocumentDidClose, (*server).didClose, announceSync(func(o *protocol.TextDocumentSyncOptions) { o.OpenClose = ptr(true) })),
 
 		notification(protocol.MethodWorkspaceDidChangeWatchedFiles, (*server).didChangeWatchedFiles, nil),
+		notification(protocol.MethodWorkspaceDidCreateFiles, (*server).didCreateFiles, announceFiles(func(o *protocol.FileOperationOptions) { o.DidCreate = ourFiles })),
+		notification(protocol.MethodWorkspaceDidRenameFiles, (*server).didRenameFiles, announceFiles(func(o *protocol.FileOperationOptions) { o.DidRename = ourFiles })),
+		notification(protocol.MethodWorkspaceDidDeleteFiles, (*server).didDeleteFiles, announceFiles(func(o *protocol.FileOperationOptions) { o.DidDelete = ourFiles })),
 
 		request(protocol.MethodTextDocumentDiagnostic, (*server).diagnostic, announcePull),
+
+		request(protocol.MethodTextDocumentCodeAction, (*server).codeAction, announceActions),
+		request(protocol.MethodCodeActionResolve, (*server).resolveAction, announceResolve),
 	}
 }
