@@ -28,11 +28,12 @@ const patience = 20 * time.Second
 // editor is a client as plain as can be: it writes the bytes of the protocol and
 // keeps all that it was sent.
 type editor struct {
-	t    testing.TB
-	in   *io.PipeWriter
-	dir  string // a memory directory on disk
-	done chan error
-	log  *safeLog
+	t      testing.TB
+	in     *io.PipeWriter
+	dir    string // a memory directory on disk
+	done   chan error
+	log    *safeLog
+	server *server // looked into where the protocol shows too little
 
 	mu       sync.Mutex
 	changed  *sync.Cond
@@ -119,12 +120,12 @@ const capable = `{"general":{"positionEncodings":["utf-16"]},
 			"disabledSupport":true,"dataSupport":true,"resolveSupport":{"properties":["edit"]}}}}`
 
 // start starts a server over a memory directory with these files, by their paths.
-func start(t testing.TB, files map[string]string) *editor {
+func start(t testing.TB, files map[string]string, with ...func(*server)) *editor {
 	t.Helper()
-	return startAt(t, t.TempDir(), files)
+	return startAt(t, t.TempDir(), files, with...)
 }
 
-func startAt(t testing.TB, home string, files map[string]string) *editor {
+func startAt(t testing.TB, home string, files map[string]string, with ...func(*server)) *editor {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(home)
 	if err != nil {
@@ -142,8 +143,12 @@ func startAt(t testing.TB, home string, files map[string]string) *editor {
 	in, inW := io.Pipe()
 	outR, out := io.Pipe()
 	e.in = inW
+	e.server = newServer(Options{Env: settings.Env{Home: home, Now: func() time.Time { return e.now }}, In: in, Out: out, Log: e.log, Version: "test"})
+	for _, set := range with {
+		set(e.server)
+	}
 	go func() {
-		err := Serve(context.Background(), Options{Env: settings.Env{Home: home, Now: func() time.Time { return e.now }}, In: in, Out: out, Log: e.log, Version: "test"})
+		err := e.server.serve(context.Background())
 		out.Close()
 		in.Close()
 		e.done <- err

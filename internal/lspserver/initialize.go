@@ -32,10 +32,9 @@ type features struct {
 	// repeated would push out what matters.
 	folded bool
 
-	markdown       bool // hovers in Markdown
-	linkTargets    bool // definitions with the range of the link
-	symbolTree     bool // document symbols with children
-	completionDocs bool // documentation of completions in Markdown
+	markdown    bool // hovers in Markdown
+	linkTargets bool // definitions with the range of the link
+	symbolTree  bool // document symbols with children
 
 	folders []string // paths of the workspace
 }
@@ -82,9 +81,7 @@ func featuresOf(p *protocol.InitializeParams) features {
 		f.encoding = negotiate(g.PositionEncodings)
 	}
 	f.folded = strings.Contains(strings.ToLower(p.ClientInfo.Name), "claude")
-	for _, w := range workspaceFolders(p) {
-		f.folders = append(f.folders, w)
-	}
+	f.folders = workspaceFolders(p)
 	if w := c.Workspace; w != nil {
 		if e := w.WorkspaceEdit; e != nil {
 			f.documentChanges = is(e.DocumentChanges)
@@ -114,9 +111,6 @@ func featuresOf(p *protocol.InitializeParams) features {
 	}
 	f.linkTargets = t.Definition != nil && is(t.Definition.LinkSupport)
 	f.symbolTree = t.DocumentSymbol != nil && is(t.DocumentSymbol.HierarchicalDocumentSymbolSupport)
-	if t.Completion != nil {
-		f.completionDocs = slices.Contains(t.Completion.CompletionItem.DocumentationFormat, protocol.MarkupKindMarkdown)
-	}
 	return f
 }
 

@@ -28,5 +28,12 @@ func methods() []method {
 
 		request(protocol.MethodTextDocumentCodeAction, (*server).codeAction, announceActions),
 		request(protocol.MethodCodeActionResolve, (*server).resolveAction, announceResolve),
+
+		request(protocol.MethodTextDocumentHover, (*server).hover, announceHover),
+		request(protocol.MethodTextDocumentCompletion, (*server).completion, announceCompletion),
+		request(protocol.MethodTextDocumentDefinition, (*server).definition, announceDefinition),
+		request(protocol.MethodTextDocumentReferences, (*server).references, announceReferences),
+		request(protocol.MethodTextDocumentDocumentLink, (*server).documentLink, announceLinks),
+		request(protocol.MethodTextDocumentDocumentSymbol, (*server).documentSymbol, announceSymbols),
 	}
 }

@@ -1,6 +1,7 @@
 package lspserver
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 
@@ -8,7 +9,53 @@ import (
 	"go.lsp.dev/uri"
 
 	"mem/core/text"
+	"mem/diagnostics"
+	"mem/internal/lspserver/language"
 )
+
+// file is one file of a memory that is open, as a request sees it.
+type file struct {
+	s    *server
+	docs *documents
+	doc  *document
+	snap *diagnostics.Snapshot
+	memo *diagnostics.Doc
+}
+
+// file gives the file that a URI means, nil where it is none of a memory.
+func (s *server) file(ctx context.Context, docs *documents, u uri.URI) (*file, error) {
+	doc := docs.find(u)
+	d := s.directory(doc)
+	if d == nil || doc.lost {
+		return nil, nil
+	}
+	_, snap, err := d.snapshot(ctx, docs.in(d.path), false)
+	if err != nil {
+		return nil, err
+	}
+	memo, err := d.parsed(snap, doc.rel)
+	if err != nil {
+		return nil, nil // a README, the configuration
+	}
+	return &file{s, docs, doc, snap, memo}, nil
+}
+
+func (f *file) offset(p protocol.Position) int {
+	return offsetOf(f.doc.text, p, f.s.features.encoding)
+}
+
+func (f *file) rangeOf(s text.Span) protocol.Range {
+	return rangeOf(f.doc.text, s, f.s.features.encoding)
+}
+
+// uri gives the URI of a file of the same memory.
+func (f *file) uri(rel string) uri.URI {
+	return f.docs.uriOf(filepath.Join(f.doc.dir, filepath.FromSlash(rel)))
+}
+
+func (f *file) location(l language.Location) protocol.Location {
+	return protocol.Location{URI: f.uri(l.Path), Range: rangeOf(l.Text, l.Span, f.s.features.encoding)}
+}
 
 // pathOf gives the clean path of a file URI, by which documents are kept. The
 // spellings of one URI (drive letters, percent escapes) have one path.

@@ -50,7 +50,8 @@ type server struct {
 	routes  map[string]*method
 	running sync.WaitGroup // goroutines that are ours
 
-	rules []diagnostics.Rule
+	rules  []diagnostics.Rule
+	engine *diagnostics.Engine // in place of a directory's own; nil but in tests
 
 	phase    atomic.Int32
 	exit     chan struct{} // closed when the client said exit
@@ -78,16 +79,23 @@ const (
 )
 
 // Serve speaks with one client until it leaves or ctx ends.
-func Serve(ctx context.Context, o Options) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s := &server{o: o, ctx: ctx, outbox: newOutbox(), routes: map[string]*method{}, rules: rules.All(), exit: make(chan struct{}),
+func Serve(ctx context.Context, o Options) error { return newServer(o).serve(ctx) }
+
+func newServer(o Options) *server {
+	s := &server{o: o, outbox: newOutbox(), routes: map[string]*method{}, rules: rules.All(), exit: make(chan struct{}),
 		docs: &documents{}, dirs: map[string]*directory{}}
 	for _, m := range methods() {
 		s.routes[m.name] = &m
 	}
+	return s
+}
+
+func (s *server) serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.ctx = ctx
 	s.guard = s.newGuard()
-	st := newStream(o.In, o.Out)
+	st := newStream(s.o.In, s.o.Out)
 	s.stream = st
 	st.log = s.logf
 	st.settle = func() { s.calls.wait(grace) }
@@ -109,7 +117,7 @@ func Serve(ctx context.Context, o Options) error {
 	case <-ctx.Done():
 		stopped = true
 		st.noMore.Store(true)
-		if c, ok := o.In.(io.Closer); ok {
+		if c, ok := s.o.In.(io.Closer); ok {
 			go c.Close() // a reader that waits for the client would wait for ever
 		}
 	}

@@ -21,6 +21,7 @@ type recent struct {
 	open []*document
 	snap *diagnostics.Snapshot
 	at   time.Time
+	docs map[string]*diagnostics.Doc // what was asked about, parsed
 }
 
 // opened gives the directory for use. It is opened when it is first needed.
@@ -36,6 +37,9 @@ func (d *directory) opened() (*workspace.Directory, error) {
 	}
 	for _, w := range ws.Warnings {
 		d.s.logOnce(w, "%s", w)
+	}
+	if d.s.engine != nil {
+		ws.Engine = d.s.engine
 	}
 	d.ws = ws
 	return ws, nil
@@ -67,8 +71,31 @@ func (d *directory) snapshot(ctx context.Context, open []*document, fresh bool) 
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.last = recent{open, snap, at}
+	d.last = recent{open: open, snap: snap, at: at}
 	return ws, snap, nil
+}
+
+// parsed gives a file of a Snapshot. Of the last one it is kept, with its outline.
+func (d *directory) parsed(snap *diagnostics.Snapshot, rel string) (*diagnostics.Doc, error) {
+	d.mu.Lock()
+	kept, current := d.last.docs[rel], d.last.snap == snap
+	d.mu.Unlock()
+	if current && kept != nil {
+		return kept, nil
+	}
+	doc, err := snap.Doc(rel)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.last.snap == snap {
+		if d.last.docs == nil {
+			d.last.docs = map[string]*diagnostics.Doc{}
+		}
+		d.last.docs[rel] = doc
+	}
+	return doc, nil
 }
 
 // projectOf gives the folder of the workspace whose memory a directory is, ""
