@@ -8,8 +8,20 @@ import (
 	"mem/core/text"
 )
 
+// changes are the parameters of didChange. The protocol package's own take a change
+// whose range it cannot read for one without a range: as the whole new text.
+type changes struct {
+	TextDocument   protocol.VersionedTextDocumentIdentifier `json:"textDocument"`
+	ContentChanges []contentChange                          `json:"contentChanges"`
+}
+
+type contentChange struct {
+	Range *protocol.Range `json:"range"` // nil for the whole text
+	Text  *string         `json:"text"`
+}
+
 // didChange makes the edits of the client in our text.
-func (s *server) didChange(p *protocol.DidChangeTextDocumentParams) {
+func (s *server) didChange(p *changes) {
 	path, ok := pathOf(string(p.TextDocument.URI))
 	if !ok {
 		return
@@ -34,26 +46,23 @@ func (s *server) didChange(p *protocol.DidChangeTextDocumentParams) {
 }
 
 // edited gives the text after the changes, false where it cannot be known.
-func (s *server) edited(doc *document, changes []protocol.TextDocumentContentChangeEvent) (*text.Text, bool) {
+func (s *server) edited(doc *document, all []contentChange) (*text.Text, bool) {
 	t, known := doc.text, !doc.lost
-	for _, c := range changes {
-		switch c := c.(type) {
-		case *protocol.TextDocumentContentChangeWholeDocument:
-			t, known = text.New(strings.Clone(c.Text)), true
-		case *protocol.TextDocumentContentChangePartial:
-			if !known {
-				continue
-			}
-			span, err := spanOf(t, c.Range, s.features.encoding)
+	for _, c := range all {
+		switch {
+		case c.Text == nil:
+			known = false
+		case c.Range == nil:
+			t, known = text.New(strings.Clone(*c.Text)), true
+		case known:
+			span, err := spanOf(t, *c.Range, s.features.encoding)
 			if err != nil {
 				// Clients write a line past the last one for "to the end". Whatever
 				// else they mean, the nearest place is the best guess.
 				s.logOnce("place "+doc.path, "an edit of %s, version %d, is made at the nearest place: %v", shown(doc.path), doc.version, err)
 			}
 			src := t.String()
-			t = text.New(src[:span.Start] + c.Text + src[span.End:])
-		default:
-			return nil, false
+			t = text.New(src[:span.Start] + *c.Text + src[span.End:])
 		}
 	}
 	return t, known

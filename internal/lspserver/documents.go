@@ -56,11 +56,11 @@ func (d *documents) find(u uri.URI) *document {
 	return d.at(path)
 }
 
-// in gives the documents of a memory directory whose texts are known, by path.
+// in gives the documents of a memory directory, by path.
 func (d *documents) in(dir string) []*document {
 	var out []*document
 	for _, doc := range d.byPath {
-		if doc.dir == dir && !doc.lost {
+		if doc.dir == dir {
 			out = append(out, doc)
 		}
 	}
