@@ -130,44 +130,56 @@ const contentLength = "content-length"
 // Lines that are no header are skipped.
 func (s *stream) header() (int64, error) {
 	length := int64(-1)
+	tail := "" // of a line that is too long: the next header may begin in it
 	for {
 		line, err := s.in.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
 			s.skipped(line)
-			length = -1
+			tail, length = string(line[len(line)-len(contentLength):]), -1
 			continue
 		}
 		if err != nil {
 			return 0, ended(err)
 		}
-		text := strings.TrimRight(string(line), "\r\n")
+		text := tail + strings.TrimRight(string(line), "\r\n")
+		tail = ""
 		if text == "" {
 			if length > 0 {
 				return length, nil
 			}
 			continue
 		}
+		// A header may stand right behind what is garbage.
+		if at := strings.LastIndex(lower(text), contentLength+":"); at > 0 {
+			s.skipped(line)
+			text = text[at:]
+		}
 		name, value, ok := strings.Cut(text, ":")
-		if !ok || strings.ContainsAny(name, " \t{}[]\",") {
+		switch {
+		case !ok:
 			s.skipped(line)
 			length = -1
-			// The next header may stand right behind what is garbage.
-			at := strings.LastIndex(strings.ToLower(text), contentLength+":")
-			if at < 0 {
-				continue
-			}
-			name, value, _ = strings.Cut(text[at:], ":")
-		}
-		if strings.EqualFold(name, contentLength) {
+		case strings.EqualFold(name, contentLength):
 			n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 			if err != nil || n <= 0 {
 				s.skipped(line)
-				length = -1
-				continue
+				n = -1
 			}
 			length = n
 		}
 	}
+}
+
+// lower gives the text with the letters of ASCII in lower case, and of the same
+// length, whatever else it is.
+func lower(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
 }
 
 // skipped says once for each run of garbage that there is some.
