@@ -2,8 +2,12 @@ package lspserver
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 	"sync"
 	"time"
+
+	"go.lsp.dev/protocol"
 
 	"mem/core/text"
 	"mem/diagnostics"
@@ -201,7 +205,7 @@ func (d *directory) find(ctx context.Context, open []*document, late bool) (chec
 		return c, err
 	}
 	for _, f := range r.Failures {
-		d.s.logOnce(f.Error(), "%s: %v", shown(d.path), f)
+		d.s.failed(d, f)
 	}
 	for _, f := range r.Findings {
 		c.found[f.Path] = append(c.found[f.Path], f)
@@ -219,6 +223,18 @@ func (d *directory) find(ctx context.Context, open []*document, late bool) (chec
 		}
 	}
 	return c, nil
+}
+
+// failed says once of a rule and a file that nothing is known of it there.
+func (s *server) failed(d *directory, f diagnostics.Failure) {
+	where := filepath.Join(d.path, filepath.FromSlash(f.Path))
+	if _, said := s.logged.LoadOrStore("rule "+f.Rule+" "+where, true); said {
+		return
+	}
+	s.logf("%s: %v", shown(d.path), f)
+	if _, said := s.logged.LoadOrStore("rule "+f.Rule, true); !said {
+		s.message(protocol.MessageTypeWarning, fmt.Sprintf("The rule %s could not do its work on %s: what it would have found is missing. The log says why.", f.Rule, shown(f.Path)))
+	}
 }
 
 func onlyLate(e *diagnostics.Engine, found []diagnostics.Finding) []diagnostics.Finding {

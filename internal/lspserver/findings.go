@@ -96,7 +96,11 @@ func foldRepeats(found []diagnostics.Finding) []diagnostics.Finding {
 		if len(more) == 0 {
 			continue
 		}
-		out[i].Message += fmt.Sprintf(" %s finds this %d times more, %s.", out[i].Rule, len(more), inLines(more))
+		times := "once"
+		if len(more) > 1 {
+			times = fmt.Sprintf("%d times", len(more))
+		}
+		out[i].Message += fmt.Sprintf(" %s finds this %s more, %s.", out[i].Rule, times, inLines(more))
 		out[i].Related = nil
 	}
 	return out
