@@ -5,7 +5,7 @@ GO ?= go
 # differ between machines.
 export GOFLAGS := -mod=readonly -buildvcs=false
 
-.PHONY: all build test check unit clients cross fuzz soak bench update
+.PHONY: all build test check unit clients editors cross fuzz soak bench update
 
 all: build
 
@@ -13,7 +13,7 @@ build:
 	$(GO) build -o bin/ ./cmd/...
 
 # Everything that has to be green, installing what it needs.
-test: check cross clients unit
+test: check cross clients editors unit
 
 # Form: formatting, vet, staticcheck, a tidy module.
 check:
@@ -33,6 +33,10 @@ cross:
 # what they could not test; with MEM_REQUIRE=all that is a failure.
 clients:
 	@scripts/node-clients.sh || { echo "the Node clients could not be installed"; [ "$$MEM_REQUIRE" != all ]; }
+
+# The editors of the end-to-end tests; the same holds for them.
+editors:
+	@scripts/editors.sh || { echo "the editors could not be installed"; [ "$$MEM_REQUIRE" != all ]; }
 
 # go test hides what a passing package prints, so what could not be tested is
 # collected in a file and told at the end.

@@ -46,6 +46,8 @@ func (s *Snapshot) Now() time.Time { return s.Stamp.Now }
 type Guide struct {
 	Path string // as people know it, such as CLAUDE.md
 	Text string
+	// Next is another such file of the project, nil after the last one.
+	Next *Guide
 }
 
 // Cache keeps what was found in files that did not change, across Snapshots of

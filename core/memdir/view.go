@@ -160,6 +160,12 @@ func Read(ctx context.Context, src fs.FS, cache *Cache, limits Limits) (*View, e
 	return v, nil
 }
 
+// Over gives the View of the same source with open buffers in place of its files,
+// as Overlay does.
+func (v *View) Over(ctx context.Context, buffers map[string]Buffer) (*View, error) {
+	return Read(ctx, Overlay(v.src, buffers), v.cache, v.limits)
+}
+
 func (v *View) readIndex() error {
 	info, err := lstat(v.src, memfile.IndexName)
 	if err != nil {
@@ -335,9 +341,6 @@ func (v *View) SameFiles() bool {
 	}
 	return len(v.dirs) > 0
 }
-
-// Source gives what the View was read from.
-func (v *View) Source() fs.FS { return v.src }
 
 // Topic gives the topic at a path, nil when there is none.
 func (v *View) Topic(p string) *Topic { return v.byPath[p] }

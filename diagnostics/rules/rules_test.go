@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
-	"mem/core/memdir"
 	"mem/diagnostics"
 	"mem/diagnostics/diagtest"
 	"mem/diagnostics/fixes"
@@ -126,7 +125,7 @@ func settle(t *testing.T, c *diagtest.Case, e *diagnostics.Engine, o diagnostics
 	t.Helper()
 	ctx := context.Background()
 	s := c.Snapshot(t, e, c.Files)
-	done, err := e.FixAll(ctx, c.Files, memdir.NewCache(), memdir.Limits{}, s, o)
+	done, err := e.FixAll(ctx, s, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +144,7 @@ func settle(t *testing.T, c *diagtest.Case, e *diagnostics.Engine, o diagnostics
 		}
 		files[p] = &fstest.MapFile{Data: []byte(txt), Mode: 0o644, ModTime: at}
 	}
-	again, err := e.FixAll(ctx, files, memdir.NewCache(), memdir.Limits{}, c.Snapshot(t, e, files), o)
+	again, err := e.FixAll(ctx, c.Snapshot(t, e, files), o)
 	if err != nil {
 		t.Fatal(err)
 	}
