@@ -233,7 +233,11 @@ func (s *server) failed(d *directory, f diagnostics.Failure) {
 	}
 	s.logf("%s: %v", shown(d.path), f)
 	if _, said := s.logged.LoadOrStore("rule "+f.Rule, true); !said {
-		s.message(protocol.MessageTypeWarning, fmt.Sprintf("The rule %s could not do its work on %s: what it would have found is missing. The log says why.", f.Rule, shown(f.Path)))
+		on := shown(f.Path)
+		if f.Path == "" {
+			on = shown(d.path)
+		}
+		s.message(protocol.MessageTypeWarning, fmt.Sprintf("The rule %s could not do its work on %s: what it would have found is missing. The log says why.", f.Rule, on))
 	}
 }
 
