@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -20,7 +21,19 @@ import (
 	"mem/core/settings"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// serveEnv makes the test binary a server on its standard streams.
+const serveEnv = "MEM_TEST_SERVE"
+
+func TestMain(m *testing.M) {
+	if home := os.Getenv(serveEnv); home != "" {
+		err := Serve(context.Background(), Options{Env: settings.Env{Home: home}, In: os.Stdin, Out: os.Stdout, Log: os.Stderr, Version: "test"})
+		if err != nil {
+			os.Exit(1)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // patience is how long a test waits for what has to come.
 const patience = 20 * time.Second
@@ -29,7 +42,8 @@ const patience = 20 * time.Second
 // keeps all that it was sent.
 type editor struct {
 	t      testing.TB
-	in     *io.PipeWriter
+	in     io.WriteCloser
+	home   string
 	dir    string // a memory directory on disk
 	done   chan error
 	log    *safeLog
@@ -127,23 +141,11 @@ func start(t testing.TB, files map[string]string, with ...func(*server)) *editor
 
 func startAt(t testing.TB, home string, files map[string]string, with ...func(*server)) *editor {
 	t.Helper()
-	home, err := filepath.EvalSymlinks(home)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := &editor{t: t, dir: filepath.Join(home, ".claude", "projects", "-work", "memory"), done: make(chan error, 1), log: &safeLog{},
-		answers: map[int]message{}, pushed: map[string][]publication{}, now: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)}
-	e.changed = sync.NewCond(&e.mu)
-	if err := os.MkdirAll(e.dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range files {
-		e.write(name, text)
-	}
+	e := newEditor(t, home, files)
 	in, inW := io.Pipe()
 	outR, out := io.Pipe()
 	e.in = inW
-	e.server = newServer(Options{Env: settings.Env{Home: home, Now: func() time.Time { return e.now }}, In: in, Out: out, Log: e.log, Version: "test"})
+	e.server = newServer(Options{Env: settings.Env{Home: e.home, Now: func() time.Time { return e.now }}, In: in, Out: out, Log: e.log, Version: "test"})
 	for _, set := range with {
 		set(e.server)
 	}
@@ -153,16 +155,71 @@ func startAt(t testing.TB, home string, files map[string]string, with ...func(*s
 		in.Close()
 		e.done <- err
 	}()
+	e.listen(outR)
+	return e
+}
+
+// startProcess starts a server as a process of its own, on its standard streams.
+func startProcess(t testing.TB, home string, files map[string]string) (*editor, *exec.Cmd) {
+	t.Helper()
+	e := newEditor(t, home, files)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), serveEnv+"="+e.home, "HOME="+e.home)
+	cmd.Stderr = e.log
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	e.in = in
+	e.listen(out)
+	go func() {
+		e.mu.Lock()
+		for !e.ended { // all has to be read before Wait
+			e.changed.Wait()
+		}
+		e.mu.Unlock()
+		e.done <- cmd.Wait()
+	}()
+	return e, cmd
+}
+
+func newEditor(t testing.TB, home string, files map[string]string) *editor {
+	t.Helper()
+	home, err := filepath.EvalSymlinks(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &editor{t: t, home: home, dir: filepath.Join(home, ".claude", "projects", "-work", "memory"), done: make(chan error, 1), log: &safeLog{},
+		answers: map[int]message{}, pushed: map[string][]publication{}, now: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)}
+	e.changed = sync.NewCond(&e.mu)
+	if err := os.MkdirAll(e.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		e.write(name, text)
+	}
+	return e
+}
+
+// listen reads what the server says until it ends. The test ends after it.
+func (e *editor) listen(out io.Reader) {
 	read := make(chan struct{})
-	go func() { defer close(read); e.read(outR) }()
-	t.Cleanup(func() {
-		inW.Close()
+	go func() { defer close(read); e.read(out) }()
+	e.t.Cleanup(func() {
+		e.in.Close()
 		<-read
-		if t.Failed() {
-			t.Logf("the server's log:\n%s", e.log)
+		e.result()
+		if e.t.Failed() {
+			e.t.Logf("the server's log:\n%s", e.log)
 		}
 	})
-	return e
 }
 
 // write writes a file of the memory as another program would.
