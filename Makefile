@@ -5,7 +5,7 @@ GO ?= go
 # differ between machines.
 export GOFLAGS := -mod=readonly -buildvcs=false
 
-.PHONY: all build test check unit clients cross fuzz soak bench update
+.PHONY: all build test check unit clients editors cross fuzz soak bench update
 
 all: build
 
@@ -13,11 +13,11 @@ build:
 	$(GO) build -o bin/ ./cmd/...
 
 # Everything that has to be green, installing what it needs.
-test: check cross clients unit
+test: check cross clients editors unit
 
 # Form: formatting, vet, staticcheck, a tidy module.
 check:
-	@out=$$(gofmt -l cmd core internal resources tools e2e); if [ -n "$$out" ]; then echo "not formatted: $$out"; exit 1; fi
+	@out=$$(gofmt -l cmd core diagnostics docs internal resources tools e2e); if [ -n "$$out" ]; then echo "not formatted: $$out"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 	$(GO) mod tidy -diff
@@ -26,13 +26,19 @@ check:
 cross:
 	GOOS=windows $(GO) vet ./...
 	GOOS=windows $(GO) build -o /dev/null ./cmd/mem-mcp
+	GOOS=windows $(GO) build -o /dev/null ./cmd/mem-lsp
 	GOOS=darwin $(GO) vet ./...
 	GOOS=darwin $(GO) build -o /dev/null ./cmd/mem-mcp
+	GOOS=darwin $(GO) build -o /dev/null ./cmd/mem-lsp
 
 # The Node clients of the end-to-end tests. Without them the tests say loudly
 # what they could not test; with MEM_REQUIRE=all that is a failure.
 clients:
 	@scripts/node-clients.sh || { echo "the Node clients could not be installed"; [ "$$MEM_REQUIRE" != all ]; }
+
+# The editors of the end-to-end tests; the same holds for them.
+editors:
+	@scripts/editors.sh || { echo "the editors could not be installed"; [ "$$MEM_REQUIRE" != all ]; }
 
 # go test hides what a passing package prints, so what could not be tested is
 # collected in a file and told at the end.
@@ -55,4 +61,4 @@ bench:
 
 # Golden files, schema snapshots, generated tables.
 update:
-	$(GO) test ./tools ./core/settings ./internal/cli -update
+	$(GO) test ./tools ./core/settings ./internal/cli ./internal/lspcli ./diagnostics/report -update

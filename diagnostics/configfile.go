@@ -200,7 +200,7 @@ func (r *configReader) unknown(at text.Span, name, noun string, names []string) 
 			hint = " Did you mean " + near + "?"
 		}
 	}
-	r.problem(at, "There is no %s %s, so this says nothing.%s", noun, memdir.ShownName(name), hint)
+	r.problem(at, "There is no %s %s, so this has no effect.%s", noun, memdir.ShownName(name), hint)
 }
 
 // list names what there is, where that is short enough to help.
@@ -264,9 +264,9 @@ func (r *configReader) limit(key, n *yaml.Node) {
 	number, err := strconv.Atoi(v)
 	switch {
 	case n.ShortTag() != "!!int" || err != nil && !errors.Is(err, strconv.ErrRange) || len(v) > 1 && v[0] == '0':
-		r.problem(r.marks.of(n, key), "%s needs a whole number from %d to %d in plain digits, so %d stays.", l.Key, l.Min, l.Max, l.Of(r.config))
+		r.problem(r.marks.of(n, key), "%s is %s; it needs a whole number from %d to %d in plain digits, unquoted, so %d stays.", l.Key, memdir.ShownName(v), l.Min, l.Max, l.Of(r.config))
 	case number < l.Min || number > l.Max:
-		r.problem(r.marks.of(n, key), "%s has to be from %d to %d, so %d stays.", l.Key, l.Min, l.Max, l.Of(r.config))
+		r.problem(r.marks.of(n, key), "%s is %s; it has to be from %d to %d, so %d stays.", l.Key, memdir.ShownName(v), l.Min, l.Max, l.Of(r.config))
 	default:
 		*l.field(&r.config.Limits) = number
 	}

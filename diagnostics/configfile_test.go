@@ -71,12 +71,12 @@ func TestConfigOverConfig(t *testing.T) {
 
 func TestConfigProblems(t *testing.T) {
 	for _, tc := range []struct{ src, want string }{
-		{"ruls: {}\n", "ruls: There is no key ruls, so this says nothing. Did you mean rules?"},
-		{"engine: none\n", "engine: There is no key engine, so this says nothing. The keys are version, rules, limits, client."},
-		{"rules: {brokn-link: off}\n", "brokn-link: There is no rule brokn-link, so this says nothing. Did you mean broken-link?"},
-		{"rules: {nothing-like-it: off}\n", "nothing-like-it: There is no rule nothing-like-it, so this says nothing. \"mem-lsp rules\" lists the rules."},
-		{"limits: {index_lnies: 3}\n", "index_lnies: There is no limit index_lnies, so this says nothing. Did you mean index_lines?"},
-		{"rules:\n  \"a\\tb `c`\": off\n", "\"a\\tb `c`\": There is no rule \"a\\tb `c`\", so this says nothing. \"mem-lsp rules\" lists the rules."},
+		{"ruls: {}\n", "ruls: There is no key ruls, so this has no effect. Did you mean rules?"},
+		{"engine: none\n", "engine: There is no key engine, so this has no effect. The keys are version, rules, limits, client."},
+		{"rules: {brokn-link: off}\n", "brokn-link: There is no rule brokn-link, so this has no effect. Did you mean broken-link?"},
+		{"rules: {nothing-like-it: off}\n", "nothing-like-it: There is no rule nothing-like-it, so this has no effect. \"mem-lsp rules\" lists the rules."},
+		{"limits: {index_lnies: 3}\n", "index_lnies: There is no limit index_lnies, so this has no effect. Did you mean index_lines?"},
+		{"rules:\n  \"a\\tb `c`\": off\n", "\"a\\tb `c`\": There is no rule \"a\\tb `c`\", so this has no effect. \"mem-lsp rules\" lists the rules."},
 		{"rules: {broken-link: warn}\n", "warn: warn is no severity, so broken-link stays error. Write off, hint, information, warning or error."},
 		{"rules: {broken-link: 'Off'}\n", "'Off': Off is no severity, so broken-link stays error. Write off, hint, information, warning or error."},
 		{"rules: {broken-link: false}\n", "false: false is no severity, so broken-link stays error. Write off, hint, information, warning or error."},
@@ -90,15 +90,15 @@ func TestConfigProblems(t *testing.T) {
 		{"rules:\n- a\n- b # c\n", "- a\n- b: rules is a list; it has to hold lines \"rule: value\". \"mem-lsp rules\" lists the rules."},
 		{"- a\n", "- a: The file is a list; it has to hold lines \"key: value\". The keys are version, rules, limits, client."},
 		{"hello\n", "hello: The file is a single value; it has to hold lines \"key: value\". The keys are version, rules, limits, client."},
-		{"limits: {topics: many}\n", "many: topics needs a whole number from 1 to 100000 in plain digits, so 200 stays."},
-		{"limits: {topics: '5'}\n", "'5': topics needs a whole number from 1 to 100000 in plain digits, so 200 stays."},
-		{"limits: {topics: 1.5}\n", "1.5: topics needs a whole number from 1 to 100000 in plain digits, so 200 stays."},
-		{"limits: {topics: 0x10}\n", "0x10: topics needs a whole number from 1 to 100000 in plain digits, so 200 stays."},
-		{"limits: {topics: 010}\n", "010: topics needs a whole number from 1 to 100000 in plain digits, so 200 stays."},
-		{"limits: {topics: 0}\n", "0: topics has to be from 1 to 100000, so 200 stays."},
-		{"limits: {topics: -1}\n", "-1: topics has to be from 1 to 100000, so 200 stays."},
-		{"limits: {near_percent: 101}\n", "101: near_percent has to be from 1 to 100, so 70 stays."},
-		{"limits: {topics: 99999999999999999}\n", "99999999999999999: topics has to be from 1 to 100000, so 200 stays."},
+		{"limits: {topics: many}\n", "many: topics is many; it needs a whole number from 1 to 100000 in plain digits, unquoted, so 200 stays."},
+		{"limits: {topics: '5'}\n", "'5': topics is 5; it needs a whole number from 1 to 100000 in plain digits, unquoted, so 200 stays."},
+		{"limits: {topics: 1.5}\n", "1.5: topics is 1.5; it needs a whole number from 1 to 100000 in plain digits, unquoted, so 200 stays."},
+		{"limits: {topics: 0x10}\n", "0x10: topics is 0x10; it needs a whole number from 1 to 100000 in plain digits, unquoted, so 200 stays."},
+		{"limits: {topics: 010}\n", "010: topics is 010; it needs a whole number from 1 to 100000 in plain digits, unquoted, so 200 stays."},
+		{"limits: {topics: 0}\n", "0: topics is 0; it has to be from 1 to 100000, so 200 stays."},
+		{"limits: {topics: -1}\n", "-1: topics is -1; it has to be from 1 to 100000, so 200 stays."},
+		{"limits: {near_percent: 101}\n", "101: near_percent is 101; it has to be from 1 to 100, so 70 stays."},
+		{"limits: {topics: 99999999999999999}\n", "99999999999999999: topics is 99999999999999999; it has to be from 1 to 100000, so 200 stays."},
 		{"limits: {topics: null}\n", "topics: topics has no value. Write a whole number from 1 to 100000, or remove the line."},
 		{"limits: [1, 2]\n", "[1, 2]: limits is a list; it has to hold lines \"limit: value\". The limits are index_lines, index_bytes, entry_length, scan_lines, topics, description_length, stale_days, reference_bytes, near_percent."},
 		{"client: vim\n", "vim: vim is no client that mem knows, so any stays. Write one of any, claude-code, seed."},
@@ -109,7 +109,7 @@ func TestConfigProblems(t *testing.T) {
 		{"client: any\n---\nclient: seed\n", "---: Here a second YAML document starts; only the first one is obeyed. Keep one."},
 		{"rules: {broken-link: &x hint, encoding: *x}\n", "*x: encoding is an alias, which .mem.yaml does not take. Write off, hint, information, warning or error itself."},
 		{"limits: *gone\n", "*gone: This is not valid YAML (unknown anchor 'gone' referenced), so nothing of this file is obeyed. Write one \"key: value\" a line, indented with spaces."},
-		{"<<: {client: seed}\n", "<<: There is no key \"<<\", so this says nothing. The keys are version, rules, limits, client."},
+		{"<<: {client: seed}\n", "<<: There is no key \"<<\", so this has no effect. The keys are version, rules, limits, client."},
 		{"client: any\n\trules:\n", "\trules:: This line is indented with a tab, which YAML does not allow, so nothing of this file is obeyed. Indent with spaces."},
 		{"client: any\n  rules: x\n", ": x: This is not valid YAML (mapping values are not allowed in this context), so nothing of this file is obeyed. Write one \"key: value\" a line, indented with spaces."},
 		{"rules: {secret: error\n", "{secret: error: This is not valid YAML (did not find expected ',' or '}'), so nothing of this file is obeyed. Write one \"key: value\" a line, indented with spaces."},
@@ -119,10 +119,10 @@ func TestConfigProblems(t *testing.T) {
 		{"client: caf\xe9\n", "\xe9: Here the file is not UTF-8, so nothing of it is obeyed. Save it as UTF-8."},
 		{"\xff\xfec\x00", "\xff: Here the file is not UTF-8, so nothing of it is obeyed. Save it as UTF-8."},
 		// Places behind characters of several bytes, other line ends and marks.
-		{"\ufeff日本: 1\r\n\"😀\": 2 # ü\r\nclient: 漢字 # ü\r\n", "日本: There is no key 日本, so this says nothing. The keys are version, rules, limits, client.|" +
-			"\"😀\": There is no key \"😀\", so this says nothing. The keys are version, rules, limits, client.|漢字: 漢字 is no client that mem knows, so any stays. Write one of any, claude-code, seed."},
-		{"# a\rrules: {ü: off}\u2028limits: {é: 1}\u0085client: ö\n", "ü: There is no rule ü, so this says nothing. \"mem-lsp rules\" lists the rules.|" +
-			"é: There is no limit é, so this says nothing. The limits are index_lines, index_bytes, entry_length, scan_lines, topics, description_length, stale_days, reference_bytes, near_percent.|" +
+		{"\ufeff日本: 1\r\n\"😀\": 2 # ü\r\nclient: 漢字 # ü\r\n", "日本: There is no key 日本, so this has no effect. The keys are version, rules, limits, client.|" +
+			"\"😀\": There is no key \"😀\", so this has no effect. The keys are version, rules, limits, client.|漢字: 漢字 is no client that mem knows, so any stays. Write one of any, claude-code, seed."},
+		{"# a\rrules: {ü: off}\u2028limits: {é: 1}\u0085client: ö\n", "ü: There is no rule ü, so this has no effect. \"mem-lsp rules\" lists the rules.|" +
+			"é: There is no limit é, so this has no effect. The limits are index_lines, index_bytes, entry_length, scan_lines, topics, description_length, stale_days, reference_bytes, near_percent.|" +
 			"ö: ö is no client that mem knows, so any stays. Write one of any, claude-code, seed."},
 		{"client: 'it''s'\n", "'it''s': \"it's\" is no client that mem knows, so any stays. Write one of any, claude-code, seed."},
 		{"client: !x any\nversion: &a 3\n", "&a 3: The version is 3; this mem reads version 1, and obeys the keys that it knows. Write 1, or remove the line."},

@@ -3,7 +3,6 @@ package diagnostics
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 
@@ -76,8 +75,8 @@ const maxPasses = 12
 
 // FixAll mends what can be mended: it makes the first fix offered for each finding
 // that the options admit, looks at the result, and goes on until nothing is left to
-// mend. Nothing is written. src is what s was read from.
-func (e *Engine) FixAll(ctx context.Context, src fs.FS, views *memdir.Cache, limits memdir.Limits, s *Snapshot, o FixOptions) (*Fixed, error) {
+// mend. Nothing is written.
+func (e *Engine) FixAll(ctx context.Context, s *Snapshot, o FixOptions) (*Fixed, error) {
 	out := &Fixed{Change: change.Change{Op: "fix"}}
 	changed := map[string]string{}  // path → text
 	original := map[string]string{} // path → text, of files that existed
@@ -132,7 +131,7 @@ func (e *Engine) FixAll(ctx context.Context, src fs.FS, views *memdir.Cache, lim
 			}
 			changed[path] = after
 		}
-		if now, err = s.over(ctx, src, views, limits, changed); err != nil {
+		if now, err = s.over(ctx, changed); err != nil {
 			return nil, err
 		}
 	}
@@ -155,7 +154,7 @@ func (e *Engine) FixAll(ctx context.Context, src fs.FS, views *memdir.Cache, lim
 }
 
 // over gives the Snapshot of the same memory with other texts in some files.
-func (s *Snapshot) over(ctx context.Context, src fs.FS, views *memdir.Cache, limits memdir.Limits, texts map[string]string) (*Snapshot, error) {
+func (s *Snapshot) over(ctx context.Context, texts map[string]string) (*Snapshot, error) {
 	buffers := map[string]memdir.Buffer{}
 	for p, t := range texts {
 		b := memdir.Buffer{Text: t, ModTime: s.Now()}
@@ -164,7 +163,7 @@ func (s *Snapshot) over(ctx context.Context, src fs.FS, views *memdir.Cache, lim
 		}
 		buffers[p] = b
 	}
-	v, err := memdir.Read(ctx, memdir.Overlay(src, buffers), views, limits)
+	v, err := s.View.Over(ctx, buffers)
 	if err != nil {
 		return nil, err
 	}

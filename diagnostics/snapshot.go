@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -45,6 +46,8 @@ func (s *Snapshot) Now() time.Time { return s.Stamp.Now }
 type Guide struct {
 	Path string // as people know it, such as CLAUDE.md
 	Text string
+	// Next is another such file of the project, nil after the last one.
+	Next *Guide
 }
 
 // Cache keeps what was found in files that did not change, across Snapshots of
@@ -83,6 +86,11 @@ type identityOfCheck struct {
 	linkedOnly bool
 }
 
+// covers reports whether what was found serves a check that wants to know less.
+func (c identityOfCheck) covers(want identityOfCheck) bool {
+	return c.config == want.config && c.guide == want.guide && (c.late || !want.late)
+}
+
 func (s *Snapshot) identity(p string) (identity, Kind, bool) {
 	if p == memfile.IndexName {
 		return identity{index: s.View.Index}, Index, s.View.Index.Exists
@@ -91,10 +99,11 @@ func (s *Snapshot) identity(p string) (identity, Kind, bool) {
 		return identity{topic: t}, Topic, true
 	}
 	if strings.HasPrefix(p, memdir.LogsDir+"/") {
-		for _, l := range s.View.Logs {
-			if l.Path == p {
-				return identity{log: l}, Log, true
-			}
+		logs := s.View.Logs // newest first
+		date := memdir.Stem(p)
+		i := sort.Search(len(logs), func(i int) bool { return logs[i].Date <= date })
+		if i < len(logs) && logs[i].Path == p {
+			return identity{log: logs[i]}, Log, true
 		}
 	}
 	return identity{}, 0, false
@@ -113,6 +122,12 @@ func (s *Snapshot) Paths() []string {
 		all = append(all, l.Path)
 	}
 	return all
+}
+
+// Kind tells what a file is to the memory, false where it is none of its files.
+func (s *Snapshot) Kind(p string) (Kind, bool) {
+	_, kind, ok := s.identity(p)
+	return kind, ok
 }
 
 // Doc gives one file of the memory.
@@ -175,7 +190,7 @@ func (s *Snapshot) Links(p string) []memfile.Link {
 func factsOf(id identity, d *Doc) *entry {
 	links := slices.Clone(d.Links())
 	for i := range links {
-		links[i].Target = strings.Clone(links[i].Target)
+		links[i] = links[i].Clone()
 	}
 	return &entry{of: id, links: links, ignores: d.ignores()}
 }
@@ -186,6 +201,9 @@ func factsOf(id identity, d *Doc) *entry {
 func Target(from string, l memfile.Link) string {
 	if l.Wiki || l.Path() == "" {
 		return ""
+	}
+	if !strings.Contains(from, "/") {
+		return l.Path()
 	}
 	return path.Join(path.Dir(from), l.Path())
 }

@@ -1,7 +1,7 @@
-// Package e2e drives the mem-mcp binary as its users do: over its standard
-// streams, from many processes, and with the MCP clients that people run. The
-// scripts in clients are those clients; scripts/node-clients.sh installs what
-// they need.
+// Package e2e drives the binaries as their users do: over their standard streams,
+// from many processes, and with the MCP clients and editors that people run. The
+// scripts in clients and editors are those; scripts/node-clients.sh and
+// scripts/editors.sh install what they need.
 package e2e
 
 import (
@@ -24,8 +24,8 @@ const requireEnv = "MEM_REQUIRE"
 // go test shows nothing of a package that passed.
 const untestedEnv = "MEM_UNTESTED"
 
-// binary is the mem-mcp under test.
-var binary string
+// binary is the mem-mcp under test, languageServer the mem-lsp.
+var binary, languageServer string
 
 // untested collects what need found missing.
 var untested struct {
@@ -42,12 +42,13 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "mem-mcp")
+	suffix := ""
 	if runtime.GOOS == "windows" {
-		binary += ".exe"
+		suffix = ".exe"
 	}
-	if out, err := exec.Command("go", "build", "-o", binary, "mem/cmd/mem-mcp").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building mem-mcp: %v\n%s", err, out)
+	binary, languageServer = filepath.Join(dir, "mem-mcp"+suffix), filepath.Join(dir, "mem-lsp"+suffix)
+	if out, err := exec.Command("go", "build", "-o", dir, "mem/cmd/...").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building mem-mcp and mem-lsp: %v\n%s", err, out)
 		return 1
 	}
 	if err := watchSources(); err != nil {
@@ -55,7 +56,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	code := m.Run()
-	if left := running(binary); len(left) > 0 {
+	if left := append(running(binary), running(languageServer)...); len(left) > 0 {
 		fmt.Fprintf(os.Stderr, "e2e: servers were left behind: %s\n", strings.Join(left, ", "))
 		code = 1
 	}

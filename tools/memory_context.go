@@ -2,8 +2,6 @@ package tools
 
 import (
 	"context"
-
-	"mem/core/memory"
 )
 
 func memoryContext() spec {
@@ -22,7 +20,7 @@ func memoryContext() spec {
 			opt("warnings", list("", str(""))),
 		}.with(notice()...),
 		readOnly: true, idempotent: true, eager: true,
-		run: handle(func(ctx context.Context, m *memory.Memory, _ struct{}) (answer, error) {
+		run: handle(func(ctx context.Context, m target, _ struct{}) (answer, error) {
 			c, err := m.SessionStartCut(ctx)
 			if err != nil {
 				return answer{}, err

@@ -2,8 +2,6 @@ package tools
 
 import (
 	"context"
-
-	"mem/core/memory"
 )
 
 func memoryDelete() spec {
@@ -18,7 +16,7 @@ func memoryDelete() spec {
 		},
 		out:         changed(),
 		destructive: true,
-		run: handle(func(ctx context.Context, m *memory.Memory, a struct {
+		run: handle(func(ctx context.Context, m target, a struct {
 			Topic        string `json:"topic"`
 			ExpectedHash string `json:"expected_hash"`
 		}) (answer, error) {

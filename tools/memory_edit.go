@@ -30,9 +30,9 @@ func memoryEdit() spec {
 			req("path", str("")), req("hash", str("Of the file now.")),
 			opt("merged", boolean("With what somebody else wrote meanwhile.")),
 			opt("diff", str("What changed.")),
-		}.with(changed()...),
+		}.with(append(newState(), changed()...)...),
 		destructive: true,
-		run: handle(func(ctx context.Context, m *memory.Memory, a struct {
+		run: handle(func(ctx context.Context, m target, a struct {
 			Topic        string  `json:"topic"`
 			Old          *string `json:"old"`
 			New          *string `json:"new"`
@@ -50,7 +50,11 @@ func memoryEdit() spec {
 			if err != nil {
 				return answer{}, err
 			}
-			return answer{e, words(fmt.Sprintf("%s has the hash %s.", e.Path, e.Hash), e.Diff, changeWords(e.Change))}, nil
+			state := m.after(ctx, &e.Change)
+			return answer{struct {
+				*memory.Edited
+				wrong
+			}{e, state}, words(fmt.Sprintf("%s has the hash %s.", e.Path, e.Hash), e.Diff, changeWords(e.Change), state.words())}, nil
 		}),
 	}
 }

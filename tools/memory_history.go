@@ -35,7 +35,7 @@ func memoryHistory() spec {
 			opt("openLosses", list("Ids of losses on this page that nobody put back.", str(""))),
 		}.with(notice()...),
 		readOnly: true, idempotent: true,
-		run: handle(func(ctx context.Context, m *memory.Memory, a struct {
+		run: handle(func(ctx context.Context, m target, a struct {
 			Topic  string `json:"topic"`
 			Change string `json:"change"`
 			Limit  int    `json:"limit"`

@@ -35,7 +35,7 @@ func memoryList() spec {
 			req("index", fill("")),
 		}.with(notice()...),
 		readOnly: true, idempotent: true,
-		run: handle(func(ctx context.Context, m *memory.Memory, a struct {
+		run: handle(func(ctx context.Context, m target, a struct {
 			Type   string `json:"type"`
 			Limit  int    `json:"limit"`
 			Cursor string `json:"cursor"`

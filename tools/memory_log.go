@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"mem/core/memdir"
-	"mem/core/memory"
 )
 
 func memoryLog() spec {
@@ -20,7 +19,7 @@ func memoryLog() spec {
 			storeArg(),
 		},
 		out: schema{req("path", str("The log.")), req("entry", str("What was appended."))}.with(changed()...),
-		run: handle(func(ctx context.Context, m *memory.Memory, a struct {
+		run: handle(func(ctx context.Context, m target, a struct {
 			Text        string `json:"text"`
 			Name        string `json:"name"`
 			Type        string `json:"type"`

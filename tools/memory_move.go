@@ -17,8 +17,8 @@ func memoryMove() spec {
 			req("to", str("The new path, such as testing/no-mocks.md; it must be free.")),
 			storeArg(),
 		},
-		out: schema{req("path", str("The new path.")), req("from", str("The old path."))}.with(changed()...),
-		run: handle(func(ctx context.Context, m *memory.Memory, a struct {
+		out: schema{req("path", str("The new path.")), req("from", str("The old path."))}.with(append(newState(), changed()...)...),
+		run: handle(func(ctx context.Context, m target, a struct {
 			Topic string `json:"topic"`
 			To    string `json:"to"`
 		}) (answer, error) {
@@ -26,7 +26,11 @@ func memoryMove() spec {
 			if err != nil {
 				return answer{}, err
 			}
-			return answer{r, words(memdir.ShownName(r.From)+" is now "+memdir.ShownName(r.Path)+".", changeWords(r.Change))}, nil
+			state := m.after(ctx, &r.Change)
+			return answer{struct {
+				*memory.Moved
+				wrong
+			}{r, state}, words(memdir.ShownName(r.From)+" is now "+memdir.ShownName(r.Path)+".", changeWords(r.Change), state.words())}, nil
 		}),
 	}
 }

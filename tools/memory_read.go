@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"mem/core/memdir"
-	"mem/core/memory"
 )
 
 func memoryRead() spec {
@@ -29,7 +28,7 @@ func memoryRead() spec {
 			opt("problems", list("What a strict reader would refuse.", str(""))),
 		}.with(notice()...),
 		readOnly: true, idempotent: true, eager: true,
-		run: handle(func(ctx context.Context, m *memory.Memory, a struct {
+		run: handle(func(ctx context.Context, m target, a struct {
 			Topic  string `json:"topic"`
 			Cursor string `json:"cursor"`
 		}) (answer, error) {

@@ -38,7 +38,7 @@ func memorySearch() spec {
 			opt("reason", str("Why nothing was found.")),
 		}.with(notice()...),
 		readOnly: true, idempotent: true, eager: true,
-		run: handle(func(ctx context.Context, m *memory.Memory, a struct {
+		run: handle(func(ctx context.Context, m target, a struct {
 			Query  string `json:"query"`
 			Type   string `json:"type"`
 			Logs   bool   `json:"logs"`

@@ -2,8 +2,6 @@ package tools
 
 import (
 	"context"
-
-	"mem/core/memory"
 )
 
 func memoryUndo() spec {
@@ -15,7 +13,7 @@ func memoryUndo() spec {
 		in:          schema{req("change", str("Id from memory_history or from the result of a write.")), storeArg()},
 		out:         changed(),
 		destructive: true,
-		run: handle(func(ctx context.Context, m *memory.Memory, a struct {
+		run: handle(func(ctx context.Context, m target, a struct {
 			Change string `json:"change"`
 		}) (answer, error) {
 			c, err := m.Undo(ctx, a.Change)

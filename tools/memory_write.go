@@ -32,9 +32,9 @@ func memoryWrite() spec {
 			req("logged", boolean("Whether it went to the daily log instead of a topic.")),
 			opt("entry", str("Its line in the index.")),
 			opt("merged", boolean("With what somebody else wrote meanwhile.")),
-		}.with(changed()...),
+		}.with(append(newState(), changed()...)...),
 		eager: true,
-		run: handle(func(ctx context.Context, m *memory.Memory, a struct {
+		run: handle(func(ctx context.Context, m target, a struct {
 			Name         string `json:"name"`
 			Description  string `json:"description"`
 			Type         string `json:"type"`
@@ -48,7 +48,11 @@ func memoryWrite() spec {
 			if err != nil {
 				return answer{}, err
 			}
-			return answer{w, writtenWords(w)}, nil
+			state := m.after(ctx, &w.Change)
+			return answer{struct {
+				*memory.Written
+				wrong
+			}{w, state}, words(writtenWords(w), state.words())}, nil
 		}),
 	}
 }

@@ -15,12 +15,12 @@ import (
 // next call works.
 func TestAPanicIsOneToolsOwn(t *testing.T) {
 	broken := true
-	tool := spec{name: "broken", in: schema{}, out: schema{}, run: func(context.Context, *memory.Memory, json.RawMessage) (answer, error) {
+	tool := spec{name: "broken", in: schema{}, out: schema{}, run: func(context.Context, target, json.RawMessage) (answer, error) {
 		if broken {
 			panic("out of order")
 		}
 		return answer{map[string]any{}, "works"}, nil
-	}}.bind(func(context.Context, string) (*memory.Memory, error) { return nil, nil }, newQuestions())
+	}}.bind(func(context.Context, string) (*memory.Memory, error) { return nil, nil }, newQuestions(), &checks{})
 	call := func() *mcp.CallToolResult {
 		t.Helper()
 		r, err := tool.Handler(t.Context(), mcp.CallToolRequest{})

@@ -51,7 +51,7 @@ func changed() schema {
 		}.nested(""))),
 		opt("moreFiles", integer("Changed as well, not listed.")),
 		req("index", fill("How full the index is now.")),
-		opt("findings", list("What the guard saw in the text and let pass.", schema{
+		opt("guard", list("What the guard saw in the text and let pass.", schema{
 			req("rule", str("")), req("line", integer("")), req("reason", str("")), opt("fingerprint", str("")),
 		}.nested(""))),
 	}.with(notice()...)
@@ -92,7 +92,7 @@ func changeWords(c memory.Change) string {
 		return words("Nothing changed.", fillWords(c.Index), noticeWords(c.Notice))
 	}
 	var found []string
-	for _, f := range c.Findings {
+	for _, f := range c.Guarded {
 		found = append(found, "Found: "+f.Reason)
 	}
 	return words("Change "+c.ID+" (memory_undo takes it back).", filesWords(c.Files, c.MoreFiles), words(found...), fillWords(c.Index), noticeWords(c.Notice))

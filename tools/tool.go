@@ -32,7 +32,7 @@ type spec struct {
 	readOnly, destructive, idempotent bool
 	// eager keeps a client from hiding the tool behind a search.
 	eager bool
-	run   func(ctx context.Context, m *memory.Memory, args json.RawMessage) (answer, error)
+	run   func(ctx context.Context, m target, args json.RawMessage) (answer, error)
 }
 
 // answer is what a tool gives: a structured result that says everything, and
@@ -43,8 +43,8 @@ type answer struct {
 }
 
 // handle wraps a typed handler with strict decoding of its arguments.
-func handle[A any](f func(ctx context.Context, m *memory.Memory, args A) (answer, error)) func(context.Context, *memory.Memory, json.RawMessage) (answer, error) {
-	return func(ctx context.Context, m *memory.Memory, raw json.RawMessage) (answer, error) {
+func handle[A any](f func(ctx context.Context, m target, args A) (answer, error)) func(context.Context, target, json.RawMessage) (answer, error) {
+	return func(ctx context.Context, m target, raw json.RawMessage) (answer, error) {
 		var args A
 		if err := decode(raw, &args); err != nil {
 			return answer{}, err
@@ -92,12 +92,12 @@ func (s spec) definition() mcp.Tool {
 }
 
 // bind makes the tool callable on what open gives.
-func (s spec) bind(open Opener, questions *questions) server.ServerTool {
-	check := &validator{name: s.name, schema: s.in.object()}
-	return server.ServerTool{Tool: s.definition(), Handler: func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+func (s spec) bind(open Opener, questions *questions, checks *checks) server.ServerTool {
+	check, result := &validator{name: s.name, schema: s.in.object()}, &validator{name: s.name, schema: s.out.object()}
+	return server.ServerTool{Tool: s.definition(), Handler: func(ctx context.Context, req mcp.CallToolRequest) (reply *mcp.CallToolResult, err error) {
 		defer func() {
 			if r := recover(); r != nil {
-				result, err = failed(fmt.Errorf("the tool %s broke down: %v. The others go on; please report this with: %s", s.name, r, firstFrames())), nil
+				reply, err = failed(fmt.Errorf("the tool %s broke down: %v. The others go on; please report this with: %s", s.name, r, firstFrames())), nil
 			}
 		}()
 		if err := check.check(req.Params.Arguments); err != nil {
@@ -118,35 +118,41 @@ func (s spec) bind(open Opener, questions *questions) server.ServerTool {
 		}
 		call := callOf(s.name, name, raw)
 		ctx, asked := questions.consent(ctx, req, call)
-		a, err := s.run(ctx, m, raw)
+		on := target{m, checks}
+		a, err := s.run(ctx, on, raw)
 		if q := question(err); q != nil && !asked && canAsk(ctx) {
 			if server.IsModernRequest(ctx) {
 				return server.NewInputRequestBuilder(questions.ask(call)).Elicit(consentID, *q).ToolResult(), nil
 			}
 			if allows(ask(ctx, *q)) {
-				a, err = s.run(memory.AllowSecrets(ctx), m, raw)
+				a, err = s.run(memory.AllowSecrets(ctx), on, raw)
 			}
 		}
 		if err != nil {
 			return failed(err), nil
 		}
-		return whole(a), nil
+		return whole(a, result)
 	}}
 }
 
 // whole puts an answer into a result that is no larger than clients take. Where
 // the two parts together are, the words end early; all lists and texts of the
 // structured part are bounded where they are made.
-func whole(a answer) *mcp.CallToolResult {
+func whole(a answer, check *validator) (*mcp.CallToolResult, error) {
 	const rest = 1_000 // of what is around the two, and the mark
-	if b, err := json.Marshal(a.value); err == nil {
-		if room := maxResultSize - rest - utf8.RuneCount(b); len(a.text) > room/6 {
-			if short := memory.Fit(a.text, max(room, 0)); short != a.text {
-				a.text = short + "\n(cut; the structured part of this result has all of it)"
-			}
+	b, err := json.Marshal(a.value)
+	if err == nil {
+		err = check.checkResult(b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if room := maxResultSize - rest - utf8.RuneCount(b); len(a.text) > room/6 {
+		if short := memory.Fit(a.text, max(room, 0)); short != a.text {
+			a.text = short + "\n(cut; the structured part of this result has all of it)"
 		}
 	}
-	return &mcp.CallToolResult{StructuredContent: a.value, Content: []mcp.Content{mcp.NewTextContent(a.text)}}
+	return &mcp.CallToolResult{StructuredContent: json.RawMessage(b), Content: []mcp.Content{mcp.NewTextContent(a.text)}}, nil
 }
 
 // storeOf takes the store out of checked arguments, since every tool has it.

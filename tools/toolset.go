@@ -25,6 +25,8 @@ func Toolsets() []Toolset {
 			memoryLog(),
 			memoryHistory(),
 			memoryUndo(),
+			memoryCheck(),
+			memoryFix(),
 		}},
 	}
 }
@@ -32,9 +34,9 @@ func Toolsets() []Toolset {
 // Bind gives the tools of a toolset, working on what open gives.
 func (t Toolset) Bind(open Opener) []server.ServerTool {
 	var out []server.ServerTool
-	questions := newQuestions()
+	questions, checks := newQuestions(), &checks{}
 	for _, s := range t.specs {
-		out = append(out, s.bind(open, questions))
+		out = append(out, s.bind(open, questions, checks))
 	}
 	return out
 }

@@ -8,10 +8,9 @@ import (
 	"os/signal"
 	"syscall"
 
-	"golang.org/x/term"
-
 	"mem/core/settings"
 	"mem/internal/cli"
+	"mem/internal/term"
 )
 
 // version is set by release builds.
@@ -22,13 +21,6 @@ func main() { os.Exit(run()) }
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ignoreBrokenPipe()
-	streams := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
-	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
-		streams.Terminal = true
-		if w, _, err := term.GetSize(fd); err == nil {
-			streams.Width = w
-		}
-	}
-	return cli.Run(ctx, settings.FromOS(), streams, version, os.Args[1:])
+	term.CatchBrokenPipe()
+	return cli.Run(ctx, settings.FromOS(), term.FromOS(), version, os.Args[1:])
 }

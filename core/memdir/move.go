@@ -76,7 +76,7 @@ func retarget(t *text.Text, links []memfile.Link, from, old, new string) []text.
 		if p == "" || path.Join(path.Dir(from), p) != old {
 			continue
 		}
-		edits = append(edits, destEdit(t, l, relative(path.Dir(from), new)))
+		edits = append(edits, destEdit(t, l, Relative(path.Dir(from), new)))
 	}
 	return edits
 }
@@ -94,11 +94,17 @@ func retargetOwn(f *memfile.File, old, new string) []text.Edit {
 		if target == old {
 			target = new
 		}
-		if dest := relative(path.Dir(new), target); dest != p {
+		if dest := Relative(path.Dir(new), target); dest != p {
 			edits = append(edits, destEdit(f.Text, l, dest))
 		}
 	}
 	return edits
+}
+
+// Retarget gives the edit that makes a link, in the file at from with text t, lead
+// to the file at to. Its anchor and the way it is written stay.
+func Retarget(t *text.Text, l memfile.Link, from, to string) text.Edit {
+	return destEdit(t, l, Relative(path.Dir(from), to))
 }
 
 // Relink gives the edits that keep the relative links of a text leading where they
@@ -113,33 +119,37 @@ func Relink(t *text.Text, links []memfile.Link, from, to string) []text.Edit {
 		if p == "" {
 			continue
 		}
-		if dest := relative(path.Dir(to), path.Join(path.Dir(from), p)); dest != p {
+		if dest := Relative(path.Dir(to), path.Join(path.Dir(from), p)); dest != p {
 			edits = append(edits, destEdit(t, l, dest))
 		}
 	}
 	return edits
 }
 
-// destEdit replaces a link's destination and keeps its anchor.
+// percentStyle writes a path for those who write spaces as "%20".
+var percentStyle = strings.NewReplacer("%", "%25", "#", "%23", "<", "%3C", ">", "%3E", "\n", "%0A", "\r", "%0D", " ", "%20", "\t", "%09", "(", "%28", ")", "%29")
+
+// destEdit replaces a link's destination and keeps its anchor and how it is
+// written.
 func destEdit(t *text.Text, l memfile.Link, dest string) text.Edit {
-	anchor := ""
 	raw := t.Slice(l.Dest)
+	p, anchor := raw, ""
 	if i := strings.IndexByte(raw, '#'); i >= 0 {
-		anchor = raw[i:]
+		p, anchor = raw[:i], raw[i:]
 	}
+	angled := l.Dest.Start > 0 && t.String()[l.Dest.Start-1] == '<'
+	plain := memfile.EncodePath(dest)
 	switch {
-	case t.String()[l.Dest.Start-1] == '<': // written as it is
-	case strings.Contains(raw, "%"): // by somebody who writes spaces that way
-		dest = strings.TrimSuffix(strings.TrimPrefix(memfile.EncodeDest(dest), "<"), ">")
-		dest = strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29").Replace(dest)
+	case angled:
+		dest = plain + anchor
+	case strings.Contains(p, "%"):
+		dest = percentStyle.Replace(dest) + anchor
+	case strings.ContainsAny(plain+anchor, " \t()"):
+		dest = "<" + plain + anchor + ">"
 	default:
-		if dest = memfile.EncodeDest(dest + anchor); strings.HasPrefix(dest, "<") {
-			anchor = ""
-		} else {
-			dest = strings.TrimSuffix(dest, anchor)
-		}
+		dest = plain + anchor
 	}
-	return text.Edit{Span: l.Dest, New: dest + anchor}
+	return text.Edit{Span: l.Dest, New: dest}
 }
 
 func renameWiki(links []memfile.Link, old, new string) []text.Edit {
@@ -152,9 +162,9 @@ func renameWiki(links []memfile.Link, old, new string) []text.Edit {
 	return edits
 }
 
-// relative gives the path of target seen from dir, both slash-separated inside
-// the memory directory.
-func relative(dir, target string) string {
+// Relative gives the path of target seen from dir, both slash-separated inside
+// the memory directory, as a link has it.
+func Relative(dir, target string) string {
 	if dir == "." {
 		return target
 	}

@@ -1,11 +1,29 @@
 package memdir
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 
 	"mem/core/memfile"
 )
+
+// Exists reports whether a file or folder stands at a slash-separated path in the
+// directory, memory or not, letter for letter unless the file system knows no
+// case. What it may not look at, it takes to exist.
+func (v *View) Exists(p string) bool {
+	switch {
+	case v.byPath[p] != nil:
+		return true
+	case p == memfile.IndexName && v.Index.Exists:
+		return true
+	case !fs.ValidPath(p):
+		return false
+	}
+	_, err := lstat(v.src, p)
+	return err == nil || errors.Is(err, fs.ErrPermission)
+}
 
 // CheckPlace says why a file at p, whose path would do for a topic, is none of
 // this memory's: it belongs to the repository around the memory, or to a memory

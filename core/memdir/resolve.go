@@ -2,7 +2,9 @@ package memdir
 
 import (
 	"path"
+	"slices"
 	"strings"
+	"sync"
 
 	"mem/core/memfile"
 )
@@ -10,30 +12,8 @@ import (
 // Resolve finds the topic that ref means: its path, its path without ".md", its
 // name, or either of them written with other case, dashes or underscores.
 func (v *View) Resolve(ref string) (*Topic, error) {
-	ref = strings.TrimSpace(strings.ReplaceAll(ref, `\`, "/"))
-	for _, p := range []string{ref, ref + ".md"} {
-		if t := v.byPath[path.Clean(p)]; t != nil {
-			return t, nil
-		}
-	}
-	var found []*Topic
-	folded := Fold(strings.TrimSuffix(ref, ".md"))
-	for _, same := range []func(t *Topic) bool{
-		func(t *Topic) bool { return t.Name() == ref },
-		func(t *Topic) bool { return Fold(t.Name()) == folded },
-		func(t *Topic) bool { return Fold(strings.TrimSuffix(t.Path, path.Ext(t.Path))) == folded },
-		func(t *Topic) bool { return Fold(Stem(t.Path)) == folded },
-		func(t *Topic) bool { return withType(t.Name(), folded) || withType(Stem(t.Path), folded) },
-	} {
-		for _, t := range v.Topics {
-			if same(t) {
-				found = append(found, t)
-			}
-		}
-		if len(found) > 0 {
-			break
-		}
-	}
+	ref = cleanRef(ref)
+	found := v.Lookup(ref)
 	switch len(found) {
 	case 1:
 		return found[0], nil
@@ -47,27 +27,86 @@ func (v *View) Resolve(ref string) (*Topic, error) {
 	return nil, err
 }
 
-// withType reports whether name is the folded ref behind a type: links often
-// leave the prefix out ("role" for user-role).
-func withType(name, folded string) bool {
-	rest, ok := strings.CutSuffix(Fold(name), "-"+folded)
-	return ok && memfile.KnownType(rest)
+// Lookup gives every topic that ref means in the sense of Resolve, by path: none
+// where nothing has that name, several where they share it. Its cost does not
+// grow with the directory.
+func (v *View) Lookup(ref string) []*Topic {
+	ref = cleanRef(ref)
+	for _, p := range []string{ref, ref + ".md"} {
+		if t := v.byPath[path.Clean(p)]; t != nil {
+			return []*Topic{t}
+		}
+	}
+	n := v.named()
+	folded := Fold(strings.TrimSuffix(ref, ".md"))
+	for _, found := range [][]*Topic{n.exact[ref], n.name[folded], n.path[folded], n.stem[folded]} {
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return n.behindType(folded)
 }
 
-// near gives up to three paths that share a word with ref.
+func cleanRef(ref string) string { return strings.TrimSpace(strings.ReplaceAll(ref, `\`, "/")) }
+
+// names is what topics are called, made when it is first asked for.
+type names struct {
+	once                    sync.Once
+	exact, name, path, stem map[string][]*Topic // all but exact by Fold
+
+	spell     sync.Once
+	spellings []spelling
+}
+
+func (v *View) named() *names {
+	n := &v.names
+	n.once.Do(func() {
+		n.exact, n.name = make(map[string][]*Topic, len(v.Topics)), make(map[string][]*Topic, len(v.Topics))
+		n.path, n.stem = make(map[string][]*Topic, len(v.Topics)), make(map[string][]*Topic, len(v.Topics))
+		add := func(to map[string][]*Topic, key string, t *Topic) { to[key] = append(to[key], t) }
+		for _, t := range v.Topics {
+			add(n.exact, t.Name(), t)
+			add(n.name, Fold(t.Name()), t)
+			add(n.path, Fold(strings.TrimSuffix(t.Path, path.Ext(t.Path))), t)
+			add(n.stem, Fold(Stem(t.Path)), t)
+		}
+	})
+	return n
+}
+
+// behindType gives the topics whose name is the folded ref behind a type: links
+// often leave the prefix out ("role" for user-role).
+func (n *names) behindType(folded string) []*Topic {
+	var found []*Topic
+	for _, typ := range memfile.Types {
+		found = append(found, n.name[typ+"-"+folded]...)
+		found = append(found, n.stem[typ+"-"+folded]...)
+	}
+	return byPath(found)
+}
+
+// byPath sorts topics by path, each once.
+func byPath(topics []*Topic) []*Topic {
+	slices.SortFunc(topics, func(a, b *Topic) int { return strings.Compare(a.Path, b.Path) })
+	return slices.Compact(topics)
+}
+
+// near gives up to three paths that ref may have meant: those spelled nearly like
+// it, then those that share a word with it.
 func (v *View) near(ref string) []string {
+	const most = 3
 	var out []string
+	for _, t := range v.Nearest(ref, most) {
+		out = append(out, t.Path)
+	}
 	words := strings.Split(Fold(strings.TrimSuffix(ref, ".md")), "-")
 	for _, t := range v.Topics {
-		hay := Fold(t.Path + " " + t.Name())
-		for _, w := range words {
-			if len(w) > 2 && strings.Contains(hay, w) {
-				out = append(out, t.Path)
-				break
-			}
-		}
-		if len(out) == 3 {
+		if len(out) == most {
 			break
+		}
+		hay := Fold(t.Path + " " + t.Name())
+		if slices.ContainsFunc(words, func(w string) bool { return len(w) > 2 && strings.Contains(hay, w) }) && !slices.Contains(out, t.Path) {
+			out = append(out, t.Path)
 		}
 	}
 	return out

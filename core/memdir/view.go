@@ -34,6 +34,7 @@ type View struct {
 	cache  *Cache
 	limits Limits
 	byPath map[string]*Topic
+	names  names
 	unread []unread             // while it is built
 	dirs   map[string]time.Time // modification times of the folders that were read
 	readAt time.Time
@@ -157,6 +158,12 @@ func Read(ctx context.Context, src fs.FS, cache *Cache, limits Limits) (*View, e
 	sort.Slice(v.Logs, func(i, j int) bool { return v.Logs[i].Date > v.Logs[j].Date })
 	cache.prune(v)
 	return v, nil
+}
+
+// Over gives the View of the same source with open buffers in place of its files,
+// as Overlay does.
+func (v *View) Over(ctx context.Context, buffers map[string]Buffer) (*View, error) {
+	return Read(ctx, Overlay(v.src, buffers), v.cache, v.limits)
 }
 
 func (v *View) readIndex() error {
@@ -334,9 +341,6 @@ func (v *View) SameFiles() bool {
 	}
 	return len(v.dirs) > 0
 }
-
-// Source gives what the View was read from.
-func (v *View) Source() fs.FS { return v.src }
 
 // Topic gives the topic at a path, nil when there is none.
 func (v *View) Topic(p string) *Topic { return v.byPath[p] }

@@ -126,7 +126,7 @@ func stamped(f *memfile.File, kvs []memfile.KeyValue, form memfile.Form, st Stam
 func (v *View) withEntry(c change.Change, path string, m Memory) change.Change {
 	summary := m.Summary
 	if summary == "" {
-		summary = shortened(m.Description, v.limits.entryLength()-utf8.RuneCountInString(memfile.EntryLine(m.Name, path, "x"))+1)
+		summary = summaryOf(m.Description, m.Name, path, v.limits.entryLength())
 	}
 	x := v.Index
 	var edits []text.Edit
@@ -144,6 +144,23 @@ func (v *View) withEntry(c change.Change, path string, m Memory) change.Change {
 	return c
 }
 
+// TopicEntry gives the text of the entry, without line ending, that a topic gets:
+// its name, and as much of its description as keeps the line within length
+// characters. It fails where no link can lead to the path, so that another entry
+// would be missing still.
+func TopicEntry(t *Topic, length int) (string, error) {
+	line := memfile.EntryLine(t.Name(), t.Path, summaryOf(memfile.OneLine(t.Meta.Description), t.Name(), t.Path, length))
+	if memfile.ParseIndex(line).Entry(t.Path) == nil {
+		return "", &FileError{Path: t.Path, Reason: "has a name that no link leads to", Hint: "rename the file"}
+	}
+	return line, nil
+}
+
+// summaryOf cuts a description so that the entry has at most length characters.
+func summaryOf(description, name, path string, length int) string {
+	return Shortened(description, length-utf8.RuneCountInString(memfile.EntryLine(name, path, "x"))+1)
+}
+
 // Retitle gives the change with the entry of a topic brought up to a new name or
 // description, where the entry says what the old one said. Other entries are
 // somebody's own words and stay.
@@ -153,14 +170,11 @@ func Retitle(c change.Change, x *memfile.Index, path string, before, after memfi
 		return c
 	}
 	title, summary := e.Title, e.Summary
-	room := func(name string) int {
-		return limits.entryLength() - utf8.RuneCountInString(memfile.EntryLine(name, path, "x")) + 1
-	}
 	if title == before.Name {
 		title = after.Name
 	}
-	if old := memfile.OneLine(before.Description); summary == old || summary == shortened(old, room(before.Name)) {
-		summary = shortened(memfile.OneLine(after.Description), room(title))
+	if old := memfile.OneLine(before.Description); summary == old || summary == summaryOf(old, before.Name, path, limits.entryLength()) {
+		summary = summaryOf(memfile.OneLine(after.Description), title, path, limits.entryLength())
 	}
 	if file, ok := change.EditFile(memfile.IndexName, x.Text().String(), x.Rewrite(*e, title, summary)); ok {
 		c.Files = append(c.Files, file)
@@ -168,8 +182,8 @@ func Retitle(c change.Change, x *memfile.Index, path string, before, after memfi
 	return c
 }
 
-// shortened cuts s to n characters at a word, with a mark.
-func shortened(s string, n int) string {
+// Shortened cuts s to n characters, at least 20, at a word, with a mark.
+func Shortened(s string, n int) string {
 	n = max(n, 20)
 	if utf8.RuneCountInString(s) <= n {
 		return s

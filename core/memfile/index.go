@@ -189,7 +189,7 @@ func summaryAt(src string, rest text.Span, list bool) text.Span {
 // nearly all real ones have. Marks in the title that would break the link are
 // left out.
 func EntryLine(title, target, summary string) string {
-	return "- " + entryLink(title, angled(encodePath(target)), summary)
+	return "- " + entryLink(title, angled(EncodePath(target)), summary)
 }
 
 // entryLink gives an entry from its "[" on; dest is a destination as written.

@@ -20,6 +20,12 @@ type Link struct {
 	path string
 }
 
+// Clone copies what the link says, which otherwise holds the text it stands in.
+func (l Link) Clone() Link {
+	l.Target, l.path = strings.Clone(l.Target), strings.Clone(l.path)
+	return l
+}
+
 // Path gives the relative file path of the link without its anchor, cleaned, or
 // "" when the link leads elsewhere: to a URL, an anchor or an absolute path.
 func (l Link) Path() string { return l.path }
@@ -300,17 +306,21 @@ func destPath(raw string) string {
 // destination that every Markdown reader takes whole: in angle brackets where it
 // holds white space or parentheses.
 func EncodeDest(dest string) string {
-	p, anchor, has := strings.Cut(dest, "#")
-	p = encodePath(p)
-	if has {
-		p += "#" + anchor
-	}
-	return angled(p)
+	p, _, _ := strings.Cut(dest, "#")
+	return EncodeTarget(p, dest[len(p):])
 }
 
-// encodePath writes what a reader would decode or take for an anchor as percent
-// escapes.
-func encodePath(p string) string {
+// EncodeTarget is EncodeDest for a path in which "#" is a character like any other;
+// anchor is put behind it as it is, with its own "#".
+func EncodeTarget(p, anchor string) string { return angled(EncodePath(p) + anchor) }
+
+// EncodePath writes what a reader of a path would decode or take for an anchor as
+// percent escapes. A path with white space or parentheses still has to stand in
+// angle brackets.
+func EncodePath(p string) string {
+	if !strings.ContainsAny(p, "%\\#<>\n\r") {
+		return p
+	}
 	if decode(p) != p || strings.Contains(p, "#") {
 		p = strings.NewReplacer("%", "%25", "#", "%23").Replace(p)
 	}

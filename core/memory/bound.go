@@ -47,8 +47,8 @@ func fit(s string, n int) string {
 // Fit cuts s to what weighs at most n in a result, with a mark.
 func Fit(s string, n int) string { return fit(s, n) }
 
-// size is what a value weighs as JSON.
-func size(v any) int {
+// Size is what a value weighs as JSON.
+func Size(v any) int {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return 0 // what cannot be encoded is an error elsewhere
@@ -60,14 +60,22 @@ func size(v any) int {
 // are left out.
 func some[T any](items []T, room int) (kept []T, more int) {
 	for i, it := range items {
-		if room -= size(it) + 1; room < 0 && i > 0 {
+		if room -= Size(it) + 1; room < 0 && i > 0 {
 			return items[:i:i], len(items) - i
 		}
 	}
 	return items, 0
 }
 
-// note adds words to a notice: each on one line, as many as fit.
+// Note adds words to a notice: each on one line, as many as fit; empty ones are none.
+func (n *Notice) Note(notes ...string) {
+	for _, s := range notes {
+		if s != "" {
+			n.note(s)
+		}
+	}
+}
+
 func (n *Notice) note(notes ...string) {
 	for _, s := range notes {
 		if len(n.Notes) < maxNotes {

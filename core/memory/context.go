@@ -60,7 +60,7 @@ func (m *Memory) sessionStart(ctx context.Context, bounded bool) (*Context, erro
 	c.Warnings = m.contextWarnings(v, loaded, c)
 	if bounded {
 		text, _ := weight(guide + topics + m.Location.Directory)
-		left := maxContext - text - 2*size(c.Warnings) - size(c.Notice)
+		left := maxContext - text - 2*Size(c.Warnings) - Size(c.Notice)
 		if cut := fit(loaded.Text, max(left, 0)); cut != loaded.Text {
 			if i := strings.LastIndexByte(cut, '\n'); i > len(cut)/2 {
 				cut = cut[:i]

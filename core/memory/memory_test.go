@@ -350,7 +350,7 @@ func TestConfigurationHolds(t *testing.T) {
 		t.Errorf("the entry has %d characters", c)
 	}
 	token := "ghp_" + strings.Repeat("a1B2c3D4", 5)[:36]
-	if s := must(m.Write(t.Context(), note("e", "use "+token)))(t); len(s.Findings) == 0 {
+	if s := must(m.Write(t.Context(), note("e", "use "+token)))(t); len(s.Guarded) == 0 {
 		t.Errorf("written = %+v", s)
 	}
 }

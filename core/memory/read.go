@@ -101,7 +101,7 @@ func (m *Memory) List(ctx context.Context, o ListOptions) (*List, error) {
 	}
 	seen, _ := v.Scan(len(v.Topics))
 	room := newBudget()
-	room.chars -= size(l.Unread) + size(l.Nested) + size(l.Notice)
+	room.chars -= Size(l.Unread) + Size(l.Nested) + Size(l.Notice)
 	for _, s := range seen {
 		if o.Type != "" && s.Topic.Meta.Type != o.Type {
 			continue
@@ -214,7 +214,7 @@ func (m *Memory) Read(ctx context.Context, ref, cursor string) (*Read, error) {
 		f := memdir.FillOf(m.store.ParseIndex(b.File.Text.String()), m.rule())
 		r.Fill = &f
 	}
-	page, next, err := pageOf(strings.ToValidUTF8(b.File.Text.String(), "\uFFFD"), offset, size(r.Notice)+size(r.Problems)+size(r.Path))
+	page, next, err := pageOf(strings.ToValidUTF8(b.File.Text.String(), "\uFFFD"), offset, Size(r.Notice)+Size(r.Problems)+Size(r.Path))
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ type Change struct {
 	Files     []store.FileResult `json:"files"`
 	MoreFiles int                `json:"moreFiles,omitempty"` // changed as well, and not listed
 	Index     memdir.Fill        `json:"index"`               // how full it is now
-	Findings  []Finding          `json:"findings,omitempty"`  // what the guard saw in the text
+	Guarded   []Finding          `json:"guard,omitempty"`     // what the guard saw in the text
 	Notice
 
 	all []store.FileResult
@@ -229,7 +229,7 @@ func (m *Memory) done(res *store.Result, n Notice) *Change {
 	}
 	out.lose(res.Losses...)
 	out.note(res.Notes...)
-	out.Findings = findings(res.Findings)
+	out.Guarded = findings(res.Findings)
 	for _, f := range res.Files {
 		if f.Hash != "" {
 			m.store.Keep(f.After)

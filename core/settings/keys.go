@@ -175,7 +175,7 @@ func Keys() []Key {
 		fileOnly(choice("guard.secrets", "refuse", []string{"refuse", "warn"}, func(c *Config) any { return &c.Guard.Secrets },
 			"What happens to a write that adds a secret: refuse it, or warn and write it.")),
 		fileOnly(Key{Path: "guard.allow", Type: TypeHashes, Default: "[]", field: func(c *Config) any { return &c.Guard.Allow },
-			Doc: "Secrets that may be written, each as the SHA-256 of its text in hex, which a refusal names."}),
+			Doc: "What the guard may let pass, each as the SHA-256 in hex that a refusal or a finding names: secrets that may be written, and what the safety rules (secret, hidden-character, instruction-text, link-outside) found and may leave unreported."}),
 	}
 	for i := range keys {
 		keys[i].Effective = true

@@ -48,6 +48,7 @@ type journal struct {
 	newer    int              // version of a record that only a later mem can read
 	damaged  int64            // bytes that are no records, since they were last told of
 	unsynced []string         // paths that the next sync makes durable
+	listed   listing
 }
 
 // segment is a file of the journal as far as it was read.
@@ -78,6 +79,17 @@ func (j *journal) refresh() error {
 	return nil
 }
 
+// listing is what the journal's folder held when it was read.
+type listing struct {
+	names   []string
+	folder  os.FileInfo
+	settled bool // its time was old enough then
+}
+
+// settledAfter is how old a folder's time must be for an equal time later to mean
+// an equal folder: some file systems keep times of two seconds.
+const settledAfter = 2100 * time.Millisecond
+
 func (j *journal) reset() {
 	j.segments, j.records, j.open, j.newer, j.unsynced = nil, nil, nil, 0, nil
 	clear(j.byPath)
@@ -87,15 +99,9 @@ func (j *journal) refreshLocked() error {
 	if err := j.instant.at("list journal", j.dir); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(j.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	names, err := j.list()
+	if err != nil {
 		return err
-	}
-	var names []string
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), segmentExt) && (e.Type().IsRegular() || e.IsDir()) { // opening a pipe would wait for ever
-			names = append(names, e.Name())
-		}
 	}
 	if j.extends(names) {
 		late, err := j.readSegments(names)
@@ -106,6 +112,35 @@ func (j *journal) refreshLocked() error {
 	j.reset()
 	_, err = j.readSegments(names)
 	return err
+}
+
+// list gives the names of the segments. The folder is read again when its time says
+// that a file came or went; a time that was young at the last look says nothing.
+func (j *journal) list() ([]string, error) {
+	now := time.Now()
+	info, err := os.Stat(j.dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		j.listed = listing{}
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	if j.listed.settled && os.SameFile(info, j.listed.folder) && info.ModTime().Equal(j.listed.folder.ModTime()) {
+		return j.listed.names, nil
+	}
+	entries, err := os.ReadDir(j.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), segmentExt) && (e.Type().IsRegular() || e.IsDir()) { // opening a pipe would wait for ever
+			names = append(names, e.Name())
+		}
+	}
+	j.listed = listing{names: names, folder: info, settled: now.Sub(info.ModTime()) > settledAfter}
+	return names, nil
 }
 
 // readSegments reads what is new. It reports whether a record came to light that

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
-	"mem/core/memdir"
 	"mem/diagnostics"
 	"mem/diagnostics/diagtest"
 	"mem/diagnostics/fixes"
@@ -81,11 +80,7 @@ func write(t *testing.T, file string, src []byte, c *diagtest.Case, e *diagnosti
 			f.Data, seen = []byte(got), true
 		}
 		for _, want := range c.Fixed {
-			prefix := "fixed/" + want.Fix
-			if want.HasArg {
-				prefix += "=" + want.Arg
-			}
-			p, ok := strings.CutPrefix(f.Name, prefix+"/")
+			p, ok := strings.CutPrefix(f.Name, "fixed/"+want.Name()+"/")
 			marked := strings.Contains(string(a.Comment), ": "+p)
 			if after := c.Fix(t, e, s, mine, want); ok && !marked {
 				f.Data = []byte(after[p])
@@ -126,7 +121,7 @@ func settle(t *testing.T, c *diagtest.Case, e *diagnostics.Engine, o diagnostics
 	t.Helper()
 	ctx := context.Background()
 	s := c.Snapshot(t, e, c.Files)
-	done, err := e.FixAll(ctx, c.Files, memdir.NewCache(), memdir.Limits{}, s, o)
+	done, err := e.FixAll(ctx, s, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +140,7 @@ func settle(t *testing.T, c *diagtest.Case, e *diagnostics.Engine, o diagnostics
 		}
 		files[p] = &fstest.MapFile{Data: []byte(txt), Mode: 0o644, ModTime: at}
 	}
-	again, err := e.FixAll(ctx, files, memdir.NewCache(), memdir.Limits{}, c.Snapshot(t, e, files), o)
+	again, err := e.FixAll(ctx, c.Snapshot(t, e, files), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"mem/core/memdir"
@@ -174,20 +173,18 @@ func cannotRead(err error) string {
 	return fmt.Sprintf("%s cannot be read (%s), so it is not obeyed. Check its permissions.", diagnostics.ConfigName, memdir.Shown(project.Reason(err).Error(), memdir.MaxShown))
 }
 
-// guideOf joins the instructions of a project. One file may be another under a
+// guideOf chains the instructions of a project. One file may be another under a
 // second name.
 func guideOf(files [len(guideNames)]content) *diagnostics.Guide {
-	var names []string
-	var texts []string
+	var first *diagnostics.Guide
+	end := &first
 	seen := map[string]bool{"": true}
 	for i, c := range files {
 		if !seen[c.text] {
 			seen[c.text] = true
-			names, texts = append(names, guideNames[i]), append(texts, c.text)
+			*end = &diagnostics.Guide{Path: guideNames[i], Text: c.text}
+			end = &(*end).Next
 		}
 	}
-	if len(names) == 0 {
-		return nil
-	}
-	return &diagnostics.Guide{Path: strings.Join(names, " or "), Text: strings.Join(texts, "\n\n")}
+	return first
 }

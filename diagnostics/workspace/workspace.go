@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"mem/core/change"
 	"mem/core/memdir"
 	"mem/core/project"
 	"mem/core/settings"
@@ -44,6 +45,8 @@ type Options struct {
 type Directory struct {
 	Engine   *diagnostics.Engine
 	Warnings []string // what is wrong with the user's settings, and with Options
+	// Accept refuses a change that would write a secret where it does not stand yet.
+	Accept func(change.Change) error
 
 	path    string
 	env     settings.Env
@@ -72,6 +75,7 @@ func Open(dir string, o Options) (*Directory, error) {
 	config, err := settings.LoadConfig(o.Env)
 	d.warn(err)
 	d.Engine = NewEngine(config.Guard.Allow)
+	d.Accept = NoNewSecrets(config.Guard.Allow)
 	d.limits = memdir.Limits{TopicBytes: config.Limits.TopicBytes, ScanLines: config.Limits.ScanLines, EntryLength: config.Limits.EntryLength}
 	d.base = baseConfig(config)
 	d.project, err = projectOf(dir, o, config.Memory.TrustProjectSettings)
@@ -203,9 +207,12 @@ func (d *Directory) Check(ctx context.Context, s *diagnostics.Snapshot, scope di
 }
 
 // FixAll mends what the options admit, from a Snapshot of this directory. Nothing
-// is written.
+// is written. Unless the options say otherwise, what Accept refuses is left.
 func (d *Directory) FixAll(ctx context.Context, s *diagnostics.Snapshot, o diagnostics.FixOptions) (*diagnostics.Fixed, error) {
-	return d.Engine.FixAll(ctx, s.View.Source(), d.views, d.limits, s, o)
+	if o.Accept == nil {
+		o.Accept = d.Accept
+	}
+	return d.Engine.FixAll(ctx, s, o)
 }
 
 // projectOf gives the top folder of the project that a memory directory belongs to,

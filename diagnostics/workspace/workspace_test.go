@@ -257,38 +257,37 @@ func TestGuide(t *testing.T) {
 	w := newWorld(t)
 	d := w.open("p/.claude/agent-memory/critic", workspace.Options{})
 	guide := func() *diagnostics.Guide { return snapshot(t, d, nil).Guide }
-	if g := guide(); g != nil {
-		t.Errorf("guide = %+v", g)
+	check := func(want ...string) {
+		t.Helper()
+		var got []string
+		for g := guide(); g != nil; g = g.Next {
+			got = append(got, g.Path, g.Text)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("guide = %.200q, want %q", got, want)
+		}
 	}
+	check()
 	w.put("p/AGENTS.md", "agents\n")
+	check("AGENTS.md", "agents\n")
 	first := guide()
-	if first == nil || *first != (diagnostics.Guide{Path: "AGENTS.md", Text: "agents\n"}) {
-		t.Fatalf("guide = %+v", first)
-	}
 	if again := snapshot(t, d, buffers("a.md", "x\n")).Guide; again != first {
 		t.Error("the guide of unchanged files is another one")
 	}
 	w.link("p/CLAUDE.md", "AGENTS.md")
 	w.put("p/.claude/CLAUDE.md", "more\n")
-	if g := guide(); g.Path != "CLAUDE.md or .claude/CLAUDE.md" || g.Text != "agents\n\n\nmore\n" {
-		t.Errorf("guide = %+v", g)
-	}
+	check("CLAUDE.md", "agents\n", ".claude/CLAUDE.md", "more\n")
 	w.put("p/AGENTS.md", "AGENTS\n") // of the same length, within a tick of the clock
-	if g := guide(); g == first || !strings.HasPrefix(g.Text, "AGENTS\n") {
-		t.Errorf("guide = %+v", g)
-	}
+	check("CLAUDE.md", "AGENTS\n", ".claude/CLAUDE.md", "more\n")
 	w.put("p/AGENTS.md", strings.Repeat("x", 257<<10))
-	if g := guide(); g.Path != ".claude/CLAUDE.md" {
-		t.Errorf("guide = %q", g.Path)
-	}
+	check(".claude/CLAUDE.md", "more\n")
 	w.put("secret", "outside\n")
 	if err := os.Remove(w.at("p/CLAUDE.md")); err != nil {
 		t.Fatal(err)
 	}
 	w.link("p/CLAUDE.md", "../secret")
-	if g := guide(); g.Path != ".claude/CLAUDE.md" {
-		t.Errorf("guide = %+v", g)
-	}
+	w.put("p/AGENTS.md", "")
+	check(".claude/CLAUDE.md", "more\n")
 }
 
 // TestConfigStaysTheSame: what was found is kept under the pointer.
@@ -312,6 +311,53 @@ func TestConfigStaysTheSame(t *testing.T) {
 	w.put("p/.mem.yaml", "version: 1 \n")
 	if snapshot(t, d, open).Config == second {
 		t.Error("the project's file does not count")
+	}
+}
+
+// TestConfigFiles: the project's file holds where the directory's own says nothing,
+// and the faults of both are found where they stand.
+func TestConfigFiles(t *testing.T) {
+	w := newWorld(t)
+	w.put("config/config.yaml", "limits: {index_lines: 100, scan_topics: 90}\n")
+	w.put("p/.mem.yaml", "rules: {encoding: off, orphan-topic: hint}\nlimits: {index_lines: 120, entry_length: 90, nothing: 1}\n")
+	w.put("p/.claude/agent-memory/critic/.mem.yaml", "rules: {encoding: warning}\nlimits: {entry_length: 80}\nclient: vim\n")
+	w.put("p/.claude/agent-memory/critic/MEMORY.md", marked)
+	d := w.open("p/.claude/agent-memory/critic", workspace.Options{})
+	s := snapshot(t, d, nil)
+	if l := s.Config.Limits; l.IndexLines != 120 || l.EntryLength != 80 || l.Topics != 90 {
+		t.Errorf("limits = %+v", l)
+	}
+	if sev := s.Config.Severities; sev["encoding"] != diagnostics.Warning || sev["orphan-topic"] != diagnostics.Hint {
+		t.Errorf("severities = %v", sev)
+	}
+	outer := w.at("p/.mem.yaml")
+	for _, scope := range []diagnostics.Scope{{}, {Paths: []string{"MEMORY.md", ".mem.yaml", outer}}} {
+		r, err := d.Check(context.Background(), s, scope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := map[string]string{}
+		for _, f := range r.Findings {
+			if f.Rule == "configuration" {
+				at[f.Path] = f.Text.Slice(f.Span)
+			}
+		}
+		if len(at) != 2 || at[outer] != "nothing" || at[".mem.yaml"] != "vim" {
+			t.Errorf("findings at %v", at)
+		}
+	}
+	s = snapshot(t, d, buffers(".mem.yaml", "rules: {encoding: error}\n"))
+	if len(s.Config.Problems) != 1 || s.Config.Severities["encoding"] != diagnostics.Error || s.Config.Limits.EntryLength != 90 {
+		t.Errorf("with a buffer: %+v", s.Config)
+	}
+	if err := os.Remove(outer); err != nil {
+		t.Fatal(err)
+	}
+	w.put("elsewhere.yaml", "client: seed\n")
+	w.link("p/.mem.yaml", "../elsewhere.yaml")
+	s = snapshot(t, d, nil)
+	if ps := s.Config.Problems; len(ps) != 2 || ps[0].Path != outer || !strings.Contains(ps[0].Message, "symbolic link") || s.Config.Client != diagnostics.AnyClient || s.Config.Limits.IndexLines != 100 {
+		t.Errorf("config = %+v", s.Config)
 	}
 }
 

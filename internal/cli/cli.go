@@ -8,13 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mem/core/memory"
 	"mem/core/settings"
+	"mem/internal/term"
 )
 
 // Exit codes of mem-mcp.
@@ -24,27 +23,10 @@ const (
 	ExitUsage = 2 // an unknown flag, a missing argument
 )
 
-// Streams is what a command reads and writes.
-type Streams struct {
-	In       io.Reader
-	Out, Err io.Writer
-	// Terminal tells that Out is a terminal, Width its columns.
-	Terminal bool
-	Width    int
-}
-
-// UsageError is a command line that cannot be understood.
-type UsageError struct{ Err error }
-
-func (e *UsageError) Error() string { return e.Err.Error() }
-func (e *UsageError) Unwrap() error { return e.Err }
-
-func usage(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
-
 // app is what all commands share.
 type app struct {
+	term.Printer
 	env     settings.Env
-	streams Streams
 	version string
 
 	project, memoryDir     string
@@ -53,15 +35,15 @@ type app struct {
 }
 
 // Run runs a command line and gives the exit code.
-func Run(ctx context.Context, env settings.Env, streams Streams, version string, args []string) int {
-	a := &app{env: env, streams: streams, version: version}
+func Run(ctx context.Context, env settings.Env, streams term.Streams, version string, args []string) int {
+	a := &app{Printer: term.NewPrinter(streams, env), env: env, version: version}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	err := root.ExecuteContext(ctx)
-	var wrong *UsageError
+	var wrong *term.UsageError
 	switch {
 	case err == nil:
 		return ExitOK
@@ -76,28 +58,16 @@ func Run(ctx context.Context, env settings.Env, streams Streams, version string,
 
 // complain prints an error where people look for it.
 func (a *app) complain(err error) {
-	words := forPeople(err.Error())
+	words := term.ForPeople(err.Error())
 	if a.json {
 		b, marshalErr := json.Marshal(map[string]string{"error": words})
 		if marshalErr == nil {
-			fmt.Fprintln(a.streams.Err, string(b))
+			fmt.Fprintln(a.Err, string(b))
 			return
 		}
 	}
-	fmt.Fprintln(a.streams.Err, "mem-mcp:", visible(words))
+	fmt.Fprintln(a.Err, "mem-mcp:", term.Visible(words))
 }
-
-// commands are the commands that people have for what core calls by the names
-// of tools.
-var commands = strings.NewReplacer(
-	"memory_undo with id", "mem-mcp undo", "memory_undo", "mem-mcp undo", "memory_context", "mem-mcp context",
-	"memory_list", "mem-mcp list", "memory_read", "mem-mcp read", "memory_search", "mem-mcp search",
-	"memory_write", "mem-mcp write", "memory_delete", "mem-mcp delete", "memory_history", "mem-mcp history",
-	"expected_hash", "--expected-hash",
-)
-
-// forPeople names commands where a text for agents names tools.
-func forPeople(s string) string { return commands.Replace(s) }
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
@@ -106,11 +76,11 @@ func (a *app) root() *cobra.Command {
 		Long:          "mem-mcp serves the memory of a project to agents over MCP (the default), and reads and writes it on the command line.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          noArgs,
+		Args:          term.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &UsageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &term.UsageError{Err: err} })
 	f := root.PersistentFlags()
 	f.StringVar(&a.project, "project", "", "directory of the project (default: CLAUDE_PROJECT_DIR, else the working directory)")
 	f.StringVar(&a.memoryDir, "memory-dir", "", "use this memory directory, whatever the project")
@@ -125,36 +95,6 @@ func (a *app) root() *cobra.Command {
 		root.AddCommand(c)
 	}
 	return root
-}
-
-// noArgs and the like give usage errors, which cobra's own do not.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		at := ""
-		if cmd.HasParent() {
-			at = cmd.Name() + ": "
-		}
-		return usage("%sunknown command or argument %q", at, args[0])
-	}
-	return nil
-}
-
-func oneArg(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usage("%s takes one argument: %s", cmd.Name(), what)
-		}
-		return nil
-	}
-}
-
-func someArgs(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return usage("%s needs an argument: %s", cmd.Name(), what)
-		}
-		return nil
-	}
 }
 
 func (a *app) options() memory.Options {
@@ -177,19 +117,16 @@ func (a *app) show(v any, words func()) error {
 		words()
 		return nil
 	}
-	e := json.NewEncoder(a.streams.Out)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	return a.JSON(v)
 }
 
 // notice prints what a reader must know besides the result, on standard error
 // so that a pipe gets the result alone.
 func (a *app) notice(n memory.Notice) {
 	for _, l := range n.Vanished {
-		fmt.Fprintln(a.streams.Err, a.style(red, "vanished:"), forPeople(memory.LossWords(l)))
+		fmt.Fprintln(a.Err, a.Style(term.Red, "vanished:"), term.ForPeople(memory.LossWords(l)))
 	}
 	for _, s := range n.Notes {
-		fmt.Fprintln(a.streams.Err, a.style(yellow, "note:"), forPeople(clean(s)))
+		fmt.Fprintln(a.Err, a.Style(term.Yellow, "note:"), term.ForPeople(term.Clean(s)))
 	}
 }

@@ -6,13 +6,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"mem/core/settings"
+	"mem/internal/term"
 )
 
 func (a *app) configCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "config",
 		Short: "Show every setting of mem, its value and where that came from",
-		Args:  noArgs,
+		Args:  term.NoArgs,
 		RunE:  func(*cobra.Command, []string) error { return a.config() },
 	}
 }
@@ -24,7 +25,7 @@ func (a *app) config() error {
 		File   string                 `json:"file"`
 		Values []settings.ConfigValue `json:"values"`
 	}{a.env.ConfigFile(), values}, func() {
-		a.printf("%s %s\n", a.style(faint, "file"), a.env.ConfigFile())
+		a.Printf("%s %s\n", a.Style(term.Faint, "file"), a.env.ConfigFile())
 		var rows [][]string
 		for _, v := range values {
 			doc := v.Doc
@@ -33,7 +34,7 @@ func (a *app) config() error {
 			}
 			rows = append(rows, []string{v.Key, v.Value, v.Source, doc})
 		}
-		a.table([]string{"key", "value", "from", "meaning"}, rows)
+		a.Table([]string{"key", "value", "from", "meaning"}, rows)
 	})
 	if shown != nil {
 		return shown

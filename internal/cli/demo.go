@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mem/internal/demo"
+	"mem/internal/term"
 )
 
 func (a *app) demoCommand() *cobra.Command {
@@ -16,10 +17,10 @@ func (a *app) demoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Play the main job end to end on a scratch project, each step shown and checked",
-		Args:  noArgs,
+		Args:  term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.project != "" || a.memoryDir != "" {
-				return usage("demo works on a scratch project of its own; leave --project and --memory-dir out")
+				return term.Usage("demo works on a scratch project of its own; leave --project and --memory-dir out")
 			}
 			// A closed terminal must not leave the scratch directory behind.
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGHUP)
@@ -28,10 +29,10 @@ func (a *app) demoCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("finding the program itself, which the demo starts as its server: %w", err)
 			}
-			opt := demo.Options{Command: []string{exe}, Getenv: a.env.Getenv, Keep: keep, Width: a.streams.Width}
+			opt := demo.Options{Command: []string{exe}, Getenv: a.env.Getenv, Keep: keep, Width: a.Width}
 			if !a.json {
-				opt.Out = a.streams.Out
-				opt.Color = a.streams.Terminal && a.env.Getenv("NO_COLOR") == ""
+				opt.Out = a.Out
+				opt.Color = a.Terminal && a.env.Getenv("NO_COLOR") == ""
 			}
 			report, err := demo.Run(ctx, opt)
 			if !a.json {

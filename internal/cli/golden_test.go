@@ -17,6 +17,7 @@ import (
 
 	"mem/core/settings"
 	"mem/internal/cli"
+	"mem/internal/term"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -60,7 +61,7 @@ func newMachine(t *testing.T) *machine {
 
 // run gives what a command line prints, and its exit code. A minute passes
 // before each.
-func (m *machine) run(streams cli.Streams, args ...string) (stdout, stderr string, code int) {
+func (m *machine) run(streams term.Streams, args ...string) (stdout, stderr string, code int) {
 	m.t.Helper()
 	m.now = m.now.Add(time.Minute)
 	var out, errOut bytes.Buffer
@@ -74,7 +75,7 @@ func (m *machine) run(streams cli.Streams, args ...string) (stdout, stderr strin
 
 func (m *machine) must(body string, args ...string) string {
 	m.t.Helper()
-	out, errOut, code := m.run(cli.Streams{In: strings.NewReader(body)}, args...)
+	out, errOut, code := m.run(term.Streams{In: strings.NewReader(body)}, args...)
 	if code != cli.ExitOK {
 		m.t.Fatalf("mem-mcp %s: exit code %d\n%s", strings.Join(args, " "), code, errOut)
 	}
@@ -156,7 +157,7 @@ func TestTerminal(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m.t = t
-			out, errOut, code := m.run(cli.Streams{Terminal: true, Width: c.width}, c.args...)
+			out, errOut, code := m.run(term.Streams{Terminal: true, Width: c.width}, c.args...)
 			if code != cli.ExitOK {
 				t.Fatalf("exit code %d: %s", code, errOut)
 			}
@@ -174,7 +175,7 @@ func TestTerminal(t *testing.T) {
 
 	// NO_COLOR keeps the layout and drops the colours.
 	m.t, m.vars["NO_COLOR"] = t, "1"
-	if out, _, _ := m.run(cli.Streams{Terminal: true, Width: 100}, "list"); strings.Contains(out, "\x1b") || !strings.Contains(out, "topics in") {
+	if out, _, _ := m.run(term.Streams{Terminal: true, Width: 100}, "list"); strings.Contains(out, "\x1b") || !strings.Contains(out, "topics in") {
 		t.Errorf("with NO_COLOR: %q", out)
 	}
 }
@@ -213,7 +214,7 @@ func TestHostileText(t *testing.T) {
 	for _, args := range [][]string{{"list"}, {"search", "words"}} {
 		for _, terminal := range []bool{true, false} {
 			m.vars["NO_COLOR"] = "1"
-			out, errOut, code := m.run(cli.Streams{Terminal: terminal, Width: 100}, args...)
+			out, errOut, code := m.run(term.Streams{Terminal: terminal, Width: 100}, args...)
 			if code != cli.ExitOK || !strings.Contains(out, "new row") {
 				t.Fatalf("exit code %d: %s%s", code, out, errOut)
 			}
@@ -231,18 +232,18 @@ func TestHostileText(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, args := range [][]string{{"read", "evil"}, {"read", "MEMORY.md"}, {"context"}, {"search", "words"}, {"list"}, {"history"}, {"read", "b\x1b[2J"}} {
-		out, errOut, _ := m.run(cli.Streams{Terminal: true, Width: 100}, args...)
+		out, errOut, _ := m.run(term.Streams{Terminal: true, Width: 100}, args...)
 		if strings.ContainsAny(out+errOut, "\x1b\x07\u009b") {
 			t.Errorf("%v: control characters: %q", args, out+errOut)
 		}
 	}
-	if out, _, _ := m.run(cli.Streams{}, "read", "evil"); out != topic {
+	if out, _, _ := m.run(term.Streams{}, "read", "evil"); out != topic {
 		t.Errorf("a pipe gets other bytes: %q", out)
 	}
 	if err := os.Remove(broken); err != nil {
 		t.Fatal(err)
 	}
-	if out, _, _ := m.run(cli.Streams{}, "list"); strings.Count(out, "\n") != 1 || strings.Count(out, "\t") != 4 {
+	if out, _, _ := m.run(term.Streams{}, "list"); strings.Count(out, "\n") != 1 || strings.Count(out, "\t") != 4 {
 		t.Errorf("not one row of five cells: %q", out)
 	}
 }

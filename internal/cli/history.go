@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mem/core/memory"
+	"mem/internal/term"
 )
 
 func (a *app) historyCommand() *cobra.Command {
@@ -15,7 +16,7 @@ func (a *app) historyCommand() *cobra.Command {
 		Short: "List the changes made to this memory, or show one with its diff",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usage("history takes at most one argument: the id of a change")
+				return term.Usage("history takes at most one argument: the id of a change")
 			}
 			return nil
 		},
@@ -50,14 +51,14 @@ func (a *app) showHistory(h *memory.History) {
 		}
 		rows = append(rows, []string{e.ID, e.Time.Local().Format("2006-01-02 15:04:05"), e.Title, state})
 	}
-	a.table([]string{"change", "time", "what", ""}, rows)
+	a.Table([]string{"change", "time", "what", ""}, rows)
 	for _, e := range h.Changes {
 		if e.Diff != "" {
-			a.printf("%s", a.diff(a.data(e.Diff)))
+			a.Printf("%s", a.Diff(a.Data(e.Diff)))
 		}
 	}
 	if h.NextCursor != "" {
-		fmt.Fprintf(a.streams.Err, "more: --before %s\n", h.NextCursor)
+		fmt.Fprintf(a.Err, "more: --before %s\n", h.NextCursor)
 	}
 	a.notice(h.Notice)
 }
@@ -67,17 +68,17 @@ func (a *app) purgeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "purge",
 		Short: "Empty the history of this memory: nothing before can be undone, and what was deleted is gone",
-		Args:  noArgs,
+		Args:  term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !yes {
-				return usage("purge cannot be taken back; say so with --yes")
+				return term.Usage("purge cannot be taken back; say so with --yes")
 			}
 			return a.withMemory(func(m *memory.Memory) error {
 				p, err := m.Purge(cmd.Context())
 				if err != nil {
 					return err
 				}
-				return a.show(p, func() { a.printf("purged %d changes, %d bytes\n", p.Changes, p.Bytes) })
+				return a.show(p, func() { a.Printf("purged %d changes, %d bytes\n", p.Changes, p.Bytes) })
 			})
 		},
 	}
@@ -89,9 +90,9 @@ func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  noArgs,
+		Args:  term.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return a.show(map[string]string{"version": a.version}, func() { a.printf("mem-mcp %s\n", a.version) })
+			return a.show(map[string]string{"version": a.version}, func() { a.Printf("mem-mcp %s\n", a.version) })
 		},
 	}
 }

@@ -7,13 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"mem/core/memory"
+	"mem/internal/term"
 )
 
 func (a *app) contextCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "context",
 		Short: "Print what a conversation starts with",
-		Args:  noArgs,
+		Args:  term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withMemory(func(m *memory.Memory) error {
 				c, err := m.SessionStart(cmd.Context())
@@ -22,7 +23,7 @@ func (a *app) contextCommand() *cobra.Command {
 				}
 				return a.show(c, func() {
 					if c.Text != "" {
-						a.printf("%s\n", a.data(strings.TrimRight(c.Text, "\n")))
+						a.Printf("%s\n", a.Data(strings.TrimRight(c.Text, "\n")))
 						return
 					}
 					a.notice(c.Notice)
@@ -37,7 +38,7 @@ func (a *app) listCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the topics, newest first",
-		Args:  noArgs,
+		Args:  term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withMemory(func(m *memory.Memory) error {
 				l, err := m.ListAll(cmd.Context(), o)
@@ -61,17 +62,17 @@ func (a *app) showList(l *memory.List) {
 		}
 		rows = append(rows, []string{t.Path, t.Type, t.Modified.Local().Format("2006-01-02 15:04"), linked, t.Description})
 	}
-	a.table([]string{"topic", "type", "changed", "", "description"}, rows)
-	if !a.streams.Terminal {
+	a.Table([]string{"topic", "type", "changed", "", "description"}, rows)
+	if !a.Terminal {
 		for _, p := range l.Unread {
-			fmt.Fprintf(a.streams.Err, "not read: %s %s\n", clean(p.Path), clean(p.Message))
+			fmt.Fprintf(a.Err, "not read: %s %s\n", term.Clean(p.Path), term.Clean(p.Message))
 		}
 		a.notice(l.Notice)
 		return
 	}
-	a.printf("%d topics in %s\n", l.Total, l.Directory)
+	a.Printf("%d topics in %s\n", l.Total, l.Directory)
 	for _, p := range l.Unread {
-		a.printf("%s %s %s\n", a.style(yellow, "not read:"), clean(p.Path), clean(p.Message))
+		a.Printf("%s %s %s\n", a.Style(term.Yellow, "not read:"), term.Clean(p.Path), term.Clean(p.Message))
 	}
 	a.fill(l.Index)
 	a.notice(l.Notice)
@@ -81,7 +82,7 @@ func (a *app) readCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "read TOPIC",
 		Short: "Print a topic, the index (MEMORY.md) or a daily log (its date)",
-		Args:  oneArg("a path or name, MEMORY.md, or a date"),
+		Args:  term.OneArg("a path or name, MEMORY.md, or a date"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withMemory(func(m *memory.Memory) error {
 				r, err := m.ReadAll(cmd.Context(), args[0])
@@ -89,9 +90,9 @@ func (a *app) readCommand() *cobra.Command {
 					return err
 				}
 				return a.show(r, func() {
-					a.printf("%s", a.data(r.Text))
+					a.Printf("%s", a.Data(r.Text))
 					for _, p := range r.Problems {
-						fmt.Fprintln(a.streams.Err, a.style(yellow, "problem:"), clean(p))
+						fmt.Fprintln(a.Err, a.Style(term.Yellow, "problem:"), term.Clean(p))
 					}
 					a.notice(r.Notice)
 				})
@@ -105,7 +106,7 @@ func (a *app) searchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "search WORD…",
 		Short: "Rank topics by words",
-		Args:  someArgs("words to look for"),
+		Args:  term.SomeArgs("words to look for"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Query = strings.Join(args, " ")
 			return a.withMemory(func(m *memory.Memory) error {
@@ -129,19 +130,19 @@ func (a *app) showFound(f *memory.Found) {
 		for _, m := range h.Matched {
 			fields = append(fields, m.Field)
 		}
-		a.printf("%s  %s  %s\n", a.style(bold, clean(h.Path)), clean(h.Description), a.style(faint, "["+strings.Join(fields, ", ")+"]"))
+		a.Printf("%s  %s  %s\n", a.Style(term.Bold, term.Clean(h.Path)), term.Clean(h.Description), a.Style(term.Faint, "["+strings.Join(fields, ", ")+"]"))
 		if h.Snippet != "" {
-			a.printf("    %s\n", clean(h.Snippet))
+			a.Printf("    %s\n", term.Clean(h.Snippet))
 		}
 	}
 	if f.Total > len(f.Hits) {
-		fmt.Fprintf(a.streams.Err, "%d more\n", f.Total-len(f.Hits))
+		fmt.Fprintf(a.Err, "%d more\n", f.Total-len(f.Hits))
 	}
 	for _, c := range f.Corrected {
-		fmt.Fprintln(a.streams.Err, "searched instead:", clean(c))
+		fmt.Fprintln(a.Err, "searched instead:", term.Clean(c))
 	}
 	if f.Reason != "" {
-		fmt.Fprintln(a.streams.Err, clean(f.Reason))
+		fmt.Fprintln(a.Err, term.Clean(f.Reason))
 	}
 	a.notice(f.Notice)
 }

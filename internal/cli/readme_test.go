@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"mem/core/settings"
+	"mem/internal/term"
 )
 
 // The marks between which the README has the table of commands.
@@ -73,7 +74,7 @@ func TestReadmeExamples(t *testing.T) {
 			for _, s := range servers {
 				examples++
 				var out, errOut bytes.Buffer
-				code := Run(context.Background(), settings.Env{}, Streams{Out: &out, Err: &errOut}, "test", append(s.Args, "--help"))
+				code := Run(context.Background(), settings.Env{}, term.Streams{Out: &out, Err: &errOut}, "test", append(s.Args, "--help"))
 				if s.Command != "mem-mcp" || code != ExitOK {
 					t.Errorf("%s %v: exit code %d: %s", s.Command, s.Args, code, errOut.String())
 				}

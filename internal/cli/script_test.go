@@ -20,6 +20,7 @@ import (
 
 	"mem/core/settings"
 	"mem/internal/cli"
+	"mem/internal/term"
 )
 
 // TestMain makes this binary the commands that scripts call.
@@ -45,7 +46,7 @@ func memMCP(args []string) int {
 		}
 		env.Now = func() time.Time { return now }
 	}
-	return cli.Run(ctx, env, cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, "test", args)
+	return cli.Run(ctx, env, term.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, "test", args)
 }
 
 // holdLock keeps the lock of a memory directory, as a program that hangs does,

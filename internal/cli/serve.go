@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mem/internal/mcpserver"
+	"mem/internal/term"
 )
 
 func (a *app) serveFlags(c *cobra.Command) {
@@ -17,7 +18,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve memory over MCP on standard input and output (the default)",
-		Args:  noArgs,
+		Args:  term.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
 	}
 	a.serveFlags(c)
@@ -25,6 +26,6 @@ func (a *app) serveCommand() *cobra.Command {
 }
 
 func (a *app) serve(ctx context.Context) error {
-	s := mcpserver.New(mcpserver.Options{Memory: a.options(), Version: a.version, Logger: slog.New(slog.NewTextHandler(a.streams.Err, nil))})
-	return s.Serve(ctx, a.streams.In, a.streams.Out)
+	s := mcpserver.New(mcpserver.Options{Memory: a.options(), Version: a.version, Logger: slog.New(slog.NewTextHandler(a.Err, nil))})
+	return s.Serve(ctx, a.In, a.Out)
 }

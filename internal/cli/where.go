@@ -7,13 +7,14 @@ import (
 
 	"mem/core/memdir"
 	"mem/core/settings"
+	"mem/internal/term"
 )
 
 func (a *app) whereCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "where",
 		Short: "Tell where memory lies, which rule chose it, and what was skipped and why",
-		Args:  noArgs,
+		Args:  term.NoArgs,
 		RunE:  func(*cobra.Command, []string) error { return a.where() },
 	}
 }
@@ -30,18 +31,18 @@ func (a *app) where() error {
 	return a.show(l, func() {
 		exists := ""
 		if !l.Exists {
-			exists = a.style(faint, " (does not exist yet)")
+			exists = a.Style(term.Faint, " (does not exist yet)")
 		}
-		a.printf("%s%s\n", a.style(bold, l.Directory), exists)
-		a.printf("chosen by %s: %s\n", l.Rule, l.Why)
-		a.printf("project   %s (%s)\n", l.Project.Root, l.Project.Why)
-		a.printf("memory    %s (%s)\n", onOff(l.Memory.On), l.Memory.Why)
-		a.printf("dream     %s (%s)\n", onOff(l.Dream.On), l.Dream.Why)
+		a.Printf("%s%s\n", a.Style(term.Bold, l.Directory), exists)
+		a.Printf("chosen by %s: %s\n", l.Rule, l.Why)
+		a.Printf("project   %s (%s)\n", l.Project.Root, l.Project.Why)
+		a.Printf("memory    %s (%s)\n", onOff(l.Memory.On), l.Memory.Why)
+		a.Printf("dream     %s (%s)\n", onOff(l.Dream.On), l.Dream.Why)
 		for _, s := range l.Skipped {
-			a.printf("skipped   %s %s: %s\n", s.Rule, s.Candidate, s.Reason)
+			a.Printf("skipped   %s %s: %s\n", s.Rule, s.Candidate, s.Reason)
 		}
 		for _, w := range l.Warnings {
-			fmt.Fprintln(a.streams.Err, a.style(yellow, "warning:"), w)
+			fmt.Fprintln(a.Err, a.Style(term.Yellow, "warning:"), w)
 		}
 	})
 }

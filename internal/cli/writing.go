@@ -13,6 +13,7 @@ import (
 	"mem/core/memfile"
 	"mem/core/memory"
 	"mem/core/store"
+	"mem/internal/term"
 )
 
 func (a *app) writeCommand() *cobra.Command {
@@ -21,17 +22,17 @@ func (a *app) writeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "write NAME --type TYPE --description TEXT --body-file FILE|-",
 		Short: "Write a memory: a topic with its entry",
-		Args:  oneArg("the name of the memory"),
+		Args:  term.OneArg("the name of the memory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w.Name = args[0]
 			if !memfile.KnownType(w.Type) {
-				return usage("--type %q is unknown; it is one of %s", w.Type, strings.Join(memfile.Types, ", "))
+				return term.Usage("--type %q is unknown; it is one of %s", w.Type, strings.Join(memfile.Types, ", "))
 			}
 			if w.Description == "" {
-				return usage("write needs --description: one line that tells when the memory matters")
+				return term.Usage("write needs --description: one line that tells when the memory matters")
 			}
 			if bodyFile == "" {
-				return usage("write needs --body-file: a file, or - for standard input")
+				return term.Usage("write needs --body-file: a file, or - for standard input")
 			}
 			body, err := a.body(bodyFile)
 			if err != nil {
@@ -45,7 +46,7 @@ func (a *app) writeCommand() *cobra.Command {
 				}
 				return a.show(r, func() {
 					if r.Entry != "" {
-						a.printf("%s\n", a.data(r.Entry))
+						a.Printf("%s\n", a.Data(r.Entry))
 					}
 					a.change(r.Change)
 				})
@@ -67,7 +68,7 @@ func (a *app) writeCommand() *cobra.Command {
 const maxBody = memdir.DefaultTopicBytes
 
 func (a *app) body(name string) (string, error) {
-	in := a.streams.In
+	in := a.In
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
@@ -95,7 +96,7 @@ func (a *app) explain(err error) error {
 		return fmt.Errorf("%s exists already with the hash %s. Nothing was written. Look at it with: mem-mcp read %s; replace it with --expected-hash, or choose another name", exists.Path, exists.Current.Hash, exists.Path)
 	case errors.As(err, &conflict):
 		for _, c := range conflict.Conflicts {
-			fmt.Fprintf(a.streams.Err, "conflict in %s, %s\n--- yours\n%s\n--- theirs\n%s\n", clean(c.Path), clean(c.Part), visible(c.Ours), visible(c.Theirs))
+			fmt.Fprintf(a.Err, "conflict in %s, %s\n--- yours\n%s\n--- theirs\n%s\n", term.Clean(c.Path), term.Clean(c.Part), term.Visible(c.Ours), term.Visible(c.Theirs))
 		}
 	}
 	return err
@@ -105,7 +106,7 @@ func (a *app) deleteCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete TOPIC",
 		Short: "Delete a topic, by path or name, with its entry",
-		Args:  oneArg("a path or name"),
+		Args:  term.OneArg("a path or name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withMemory(func(m *memory.Memory) error {
 				c, err := m.Delete(cmd.Context(), args[0], "")
@@ -122,7 +123,7 @@ func (a *app) undoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "undo CHANGE",
 		Short: "Take a change back, by its id",
-		Args:  oneArg("the id of a change; mem-mcp history lists them"),
+		Args:  term.OneArg("the id of a change; mem-mcp history lists them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withMemory(func(m *memory.Memory) error {
 				c, err := m.Undo(cmd.Context(), args[0])

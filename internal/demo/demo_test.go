@@ -17,6 +17,7 @@ import (
 	"mem/core/settings"
 	"mem/internal/cli"
 	"mem/internal/demo"
+	"mem/internal/term"
 )
 
 // TestMain lets this binary be the server that the demo starts: honest, or
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 }
 
 func serve(out io.Writer, args []string) int {
-	return cli.Run(context.Background(), settings.FromOS(), cli.Streams{In: os.Stdin, Out: out, Err: os.Stderr}, "test", args)
+	return cli.Run(context.Background(), settings.FromOS(), term.Streams{In: os.Stdin, Out: out, Err: os.Stderr}, "test", args)
 }
 
 // lie is a server that does not do what the demo claims: it runs with another

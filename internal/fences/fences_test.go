@@ -6,27 +6,41 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// layers gives every folder of the module a height; a package imports only
-// packages of its own height or below it, and of its own height only what the
-// table of siblings admits.
+// The heights of the layers. A package imports only packages of its own height
+// or below it; siblings at one height import each other where the code of
+// checkFile says so.
+const (
+	noLayer = iota
+	texts   // the documentation, embedded: imports nothing of ours
+	core
+	rules
+	protocol
+	wiring
+	mains
+)
+
+// layers gives every folder of the module a height.
 var layers = []struct {
 	prefix string
 	height int
 }{
-	{"cmd/", 4},
-	{"e2e", 4},
-	{"internal/", 3},
-	{"tools", 2},
-	{"resources", 2},
-	{"diagnostics", 2},
-	{"core/", 1},
+	{"cmd/", mains},
+	{"e2e", mains},
+	{"internal/", wiring},
+	{"tools", protocol},
+	{"resources", protocol},
+	{"diagnostics", rules},
+	{"core/", core},
+	{"docs", texts},
 }
 
 // heights orders the packages of core: each imports only what stands before it.
@@ -35,7 +49,7 @@ var heights = []string{
 	"core/memdir", "core/store", "core/memory",
 }
 
-// protocols are imports that core may not have.
+// protocols are imports that core and diagnostics may not have.
 var protocols = []string{"github.com/mark3labs/mcp-go", "go.lsp.dev/", "github.com/spf13/cobra"}
 
 func height(pkg string) int {
@@ -44,7 +58,7 @@ func height(pkg string) int {
 			return l.height
 		}
 	}
-	return 0
+	return noLayer
 }
 
 func rank(pkg string) int {
@@ -96,7 +110,7 @@ func checkFile(t *testing.T, file, pkg string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if height(pkg) == 0 {
+	if height(pkg) == noLayer {
 		t.Errorf("%s lies in no layer; add it to the table and to docs/architecture.md", pkg)
 	}
 	for _, imp := range f.Imports {
@@ -104,10 +118,10 @@ func checkFile(t *testing.T, file, pkg string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if height(pkg) == 1 {
+		if height(pkg) <= rules {
 			for _, banned := range protocols {
 				if strings.HasPrefix(name, banned) {
-					t.Errorf("%s imports %s: core knows no protocol and no command line", file, name)
+					t.Errorf("%s imports %s: neither core nor diagnostics knows a protocol or a command line", file, name)
 				}
 			}
 		}
@@ -118,12 +132,35 @@ func checkFile(t *testing.T, file, pkg string) {
 		switch from, to := height(pkg), height(ours); {
 		case to > from:
 			t.Errorf("%s imports %s, which lies above it", file, name)
-		case from == 1 && (rank(pkg) < 0 || rank(ours) < 0):
+		case from == core && (rank(pkg) < 0 || rank(ours) < 0):
 			t.Errorf("%s imports %s: one of them has no place in the order of core", file, name)
-		case from == 1 && rank(ours) >= rank(pkg):
+		case from == core && rank(ours) >= rank(pkg):
 			t.Errorf("%s imports %s, which stands after it in core", file, name)
-		case from == 2 && to == 2:
+		case from == protocol && to == protocol, from == texts:
 			t.Errorf("%s imports its sibling %s; what both need belongs in core", file, name)
+		}
+	}
+}
+
+// TestServerOfEditorsIsSmall keeps out of mem-lsp what only mem-mcp needs, and what
+// costs every start of a process: editors start it, and wait.
+func TestServerOfEditorsIsSmall(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "mem/cmd/mem-lsp").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := strings.Fields(string(out))
+	if !slices.Contains(deps, "mem/diagnostics") {
+		t.Fatalf("mem-lsp does not link what it is made of: %v", deps)
+	}
+	for _, d := range deps {
+		if d == "github.com/zricethezav/gitleaks/v8/detect" { // docs/architecture.md says what it costs
+			t.Errorf("mem-lsp links %s", d)
+		}
+		for _, banned := range []string{"github.com/mark3labs/mcp-go", "mem/internal/cli", "mem/internal/mcpserver", "mem/internal/demo", "mem/tools", "mem/resources"} {
+			if d == banned || strings.HasPrefix(d, banned+"/") {
+				t.Errorf("mem-lsp links %s", d)
+			}
 		}
 	}
 }

@@ -61,7 +61,6 @@ func New(opt Options) *Server {
 		server.WithToolCapabilities(false),
 		server.WithResourceCapabilities(false, false),
 		server.WithElicitation(),
-		server.WithOutputSchemaValidation(),
 		server.WithRecovery(),
 		server.WithResourceRecovery(),
 		server.WithPaginationLimit(pageSize),

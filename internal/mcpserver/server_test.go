@@ -221,7 +221,7 @@ func TestSecretsAreRefused(t *testing.T) {
 		t.Error("the refusal repeats the secret")
 	}
 	allowed := start(t, memory.Options{Env: e, AllowSecrets: true})
-	if r := allowed.must("memory_write", w); len(r["findings"].([]any)) == 0 {
+	if r := allowed.must("memory_write", w); len(r["guard"].([]any)) == 0 {
 		t.Error("what was let through is not reported")
 	}
 }

@@ -48,12 +48,20 @@ func resultLine(id json.RawMessage, result any) ([]byte, error) {
 	b.WriteString(`{"jsonrpc":"2.0","id":`)
 	b.Write(id)
 	b.WriteString(`,"result":`)
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(result); err != nil {
-		return nil, err
+	if m, ok := result.(json.Marshaler); ok { // its own encoding is taken as it is: to encode it again costs as much as making it
+		own, err := m.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		b.Write(own)
+	} else {
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(result); err != nil {
+			return nil, err
+		}
+		b.Truncate(b.Len() - 1)
 	}
-	b.Truncate(b.Len() - 1)
 	b.WriteString("}\n")
 	return b.Bytes(), nil
 }

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package main
+package term
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ignoreBrokenPipe turns a client that closed our output into a write error
+// CatchBrokenPipe turns a reader that closed our output into a write error
 // instead of a sudden death. The signal is caught, not ignored, since ignoring
 // would be inherited by child processes.
-func ignoreBrokenPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+func CatchBrokenPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

@@ -1,4 +1,0 @@
-package main
-
-// ignoreBrokenPipe does nothing: Windows has no such signal.
-func ignoreBrokenPipe() {}

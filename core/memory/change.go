@@ -1,0 +1,103 @@
+package memory
+
+import (
+	"context"
+	"strings"
+
+	"mem/core/change"
+	"mem/core/memdir"
+	"mem/core/memfile"
+	"mem/core/settings"
+	"mem/core/store"
+)
+
+// Env gives the environment that the memory was opened in.
+func (m *Memory) Env() settings.Env { return m.opt.Env }
+
+// Origin gives the session that what is written here comes from.
+func (m *Memory) Origin() string { return m.origin }
+
+// Apply makes a change that was computed from the memory's files elsewhere, such as
+// a fix. What others wrote in the meantime is merged or is a conflict.
+func (m *Memory) Apply(ctx context.Context, c change.Change) (*Change, error) {
+	losses, notes := m.store.Check(ctx)
+	n := m.notice(losses, notes)
+	if c.Empty() {
+		return m.done(&store.Result{}, n), nil
+	}
+	return m.apply(ctx, c, n)
+}
+
+// Preview says what Apply would do to each file, and does nothing.
+func (m *Memory) Preview(ctx context.Context, c change.Change) *Change {
+	losses, notes := m.store.Check(ctx)
+	res := &store.Result{}
+	for _, f := range c.Files {
+		after, exists, err := f.After()
+		action := "updated"
+		switch {
+		case err != nil || !exists:
+			action = "deleted"
+		case f.Kind == change.Create:
+			action = "created"
+		}
+		res.Files = append(res.Files, store.FileResult{Path: f.Path, Action: action, After: after})
+	}
+	return m.done(res, m.notice(losses, notes))
+}
+
+// Diff shows what a change does to each file, cut to what fits into a result.
+// Secrets are taken out of it.
+func (m *Memory) Diff(c change.Change) string {
+	var b strings.Builder
+	for _, f := range c.Files {
+		after, _, err := f.After()
+		if err != nil {
+			continue // Apply says why
+		}
+		b.WriteString(unified(f.Path, f.Base, after))
+	}
+	shown, _ := m.scanner.Redact([]byte(b.String()))
+	return fit(string(shown), 2*maxDiff)
+}
+
+// Paths gives the files that the change left, those that Files leaves out included.
+func (c *Change) Paths() []string {
+	var paths []string
+	for _, f := range c.all {
+		if f.Action != "deleted" {
+			paths = append(paths, f.Path)
+		}
+	}
+	return paths
+}
+
+// Resolve gives the path of the memory file that a reference means: a topic's path
+// or name, the index, or a daily log.
+func (m *Memory) Resolve(ctx context.Context, ref string) (string, error) {
+	v, _, err := m.view(ctx)
+	if err != nil {
+		return "", err
+	}
+	if strings.TrimSpace(ref) == memfile.IndexName && v.Index.Exists {
+		return memfile.IndexName, nil
+	}
+	b, err := m.resolve(v.View, ref)
+	if err != nil {
+		return "", err
+	}
+	return b.Path, nil
+}
+
+// FewUnread gives as many of the files that could not be read as fit into a result.
+func FewUnread(all []memdir.Problem) []Unread {
+	out := []Unread{}
+	for _, p := range all {
+		out = append(out, Unread{Path: fit(p.Path, maxAbout), Message: memdir.Shown(p.Message, maxNote)})
+	}
+	out, more := some(out, maxExtras)
+	if more > 0 {
+		out = append(out, Unread{Path: "", Message: "and more files that are not listed"})
+	}
+	return out
+}

@@ -1,0 +1,132 @@
+package diagnostics_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"mem/core/change"
+	"mem/core/text"
+	"mem/diagnostics"
+)
+
+// replaceBy gives a rule that finds a word and a fix that puts another in its place.
+func replaceBy(id, from, to string, safe bool) (diagnostics.Rule, diagnostics.Fix) {
+	rule := word(id, from, diagnostics.Warning)
+	find := rule.File
+	rule.File = func(p *diagnostics.Pass) {
+		sub := *p
+		find(&sub)
+		for _, f := range diagnostics.Found(&sub) {
+			f.Offers = []diagnostics.Offer{{Fix: "fix-" + id, Title: "Write " + to, Arg: to}}
+			p.Report(f)
+		}
+	}
+	fix := diagnostics.Fix{ID: "fix-" + id, Safe: safe, Kind: diagnostics.QuickFix, Make: func(_ context.Context, _ *diagnostics.Snapshot, f diagnostics.Finding, arg string) (change.Change, error) {
+		c, ok := change.EditFile(f.Path, f.Text.String(), []text.Edit{{Span: f.Span, New: arg}})
+		if !ok {
+			return change.Change{}, errors.New("nothing to do")
+		}
+		return change.Change{Files: []change.File{c}}, nil
+	}}
+	return rule, fix
+}
+
+func engine(pairs ...any) *diagnostics.Engine {
+	e := &diagnostics.Engine{}
+	for _, p := range pairs {
+		switch p := p.(type) {
+		case diagnostics.Rule:
+			e.Rules = append(e.Rules, p)
+		case diagnostics.Fix:
+			e.Fixes = append(e.Fixes, p)
+		}
+	}
+	return e
+}
+
+func mend(t *testing.T, e *diagnostics.Engine, d *directory, o diagnostics.FixOptions) (*diagnostics.Fixed, map[string]string) {
+	t.Helper()
+	done, err := e.FixAll(context.Background(), d.snapshot(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := map[string]string{}
+	for p, f := range d.files {
+		before[p] = string(f.Data)
+	}
+	after, err := done.Change.Apply(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done, after
+}
+
+func TestFixesFollowEachOther(t *testing.T) {
+	r1, f1 := replaceBy("one", "apple", "pear", true)
+	r2, f2 := replaceBy("two", "pear", "plum", true)
+	d := open(map[string]string{"a.md": "apple, pear\r\n中 apple", "b.md": "nothing\n"})
+	done, after := mend(t, engine(r1, f1, r2, f2), d, diagnostics.FixOptions{})
+	if after["a.md"] != "plum, plum\r\n中 plum" || after["b.md"] != "nothing\n" {
+		t.Errorf("%q", after)
+	}
+	if len(done.Change.Files) != 1 || len(done.Applied) != 5 || done.Passes != 2 || len(done.Left) != 0 {
+		t.Errorf("%+v", done)
+	}
+}
+
+func TestUnsafeFixesWaitToBeAskedFor(t *testing.T) {
+	rule, fix := replaceBy("one", "apple", "pear", false)
+	d := open(map[string]string{"a.md": "apple\n", "b.md": "apple\n"})
+	if done, _ := mend(t, engine(rule, fix), d, diagnostics.FixOptions{}); !done.Change.Empty() || len(done.Left) != 2 {
+		t.Errorf("%+v", done)
+	}
+	done, after := mend(t, engine(rule, fix), d, diagnostics.FixOptions{Unsafe: true, Paths: []string{"b.md"}})
+	if after["a.md"] != "apple\n" || after["b.md"] != "pear\n" || done.Change.Title != "Write pear" {
+		t.Errorf("%q %+v", after, done)
+	}
+	if done, _ := mend(t, engine(rule, fix), d, diagnostics.FixOptions{Unsafe: true, Rules: []string{"other"}}); !done.Change.Empty() {
+		t.Errorf("%+v", done)
+	}
+}
+
+// Two fixes that undo each other must not run for ever.
+func TestFixesThatNeverSettle(t *testing.T) {
+	r1, f1 := replaceBy("one", "apple", "pear", true)
+	r2, f2 := replaceBy("two", "pear", "apple", true)
+	done, _ := mend(t, engine(r1, f1, r2, f2), open(map[string]string{"a.md": "apple\n"}), diagnostics.FixOptions{})
+	if done.Passes > 12 || len(done.Left) != 1 {
+		t.Errorf("%+v", done)
+	}
+}
+
+func TestFixesThatCannotBeMade(t *testing.T) {
+	rule, fix := replaceBy("one", "apple", "pear", true)
+	make1 := fix.Make
+	fix.Make = func(ctx context.Context, s *diagnostics.Snapshot, f diagnostics.Finding, arg string) (change.Change, error) {
+		switch f.Path {
+		case "a.md":
+			panic("broken")
+		case "b.md":
+			return change.Change{}, errors.New("b is not to be touched")
+		}
+		return make1(ctx, s, f, arg)
+	}
+	refuse := errors.New("not here")
+	d := open(map[string]string{"a.md": "apple\n", "b.md": "apple\n", "c.md": "apple\n", "d.md": "apple\n"})
+	done, after := mend(t, engine(rule, fix), d, diagnostics.FixOptions{Accept: func(c change.Change) error {
+		if c.Files[0].Path == "c.md" {
+			return refuse
+		}
+		return nil
+	}})
+	if after["d.md"] != "pear\n" || len(done.Refused) != 3 || len(done.Left) != 3 {
+		t.Fatalf("%q %+v", after, done)
+	}
+	for i, want := range []string{"broken", "not to be touched", "not here"} {
+		if !strings.Contains(done.Refused[i].Reason, want) {
+			t.Errorf("%+v", done.Refused[i])
+		}
+	}
+}

@@ -1,0 +1,4 @@
+package term
+
+// CatchBrokenPipe does nothing: Windows has no such signal.
+func CatchBrokenPipe() {}

@@ -1,0 +1,169 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"mem/core/memdir"
+	"mem/core/memfile"
+	"mem/core/memory"
+	"mem/diagnostics"
+	"mem/diagnostics/report"
+	"mem/diagnostics/workspace"
+)
+
+// target is what a tool works on: a memory, and what rules know of it.
+type target struct {
+	*memory.Memory
+	checks *checks
+}
+
+// checks keeps what rules know of a memory between calls.
+type checks struct {
+	mu  sync.Mutex
+	of  *memory.Memory
+	dir *workspace.Directory
+}
+
+// directory gives the memory's directory as rules look at it. Another memory takes
+// the place of the one before; calls under way keep what they have.
+func (t target) directory() (*workspace.Directory, error) {
+	t.checks.mu.Lock()
+	defer t.checks.mu.Unlock()
+	if t.checks.of == t.Memory {
+		return t.checks.dir, nil
+	}
+	dir, err := workspace.Open(t.Location.Directory, workspace.Options{Env: t.Env(), Project: t.Location.Project.Root, Origin: t.Origin()})
+	if err != nil {
+		return nil, err
+	}
+	t.checks.of, t.checks.dir = t.Memory, dir
+	return dir, nil
+}
+
+// Limits of what rules say in one result.
+const (
+	maxChecked     = 60     // findings a result of memory_check has
+	maxAfter       = 12     // findings a result of a write has
+	maxFound       = 400    // characters of one message
+	maxOffers      = 4      // fixes of one finding
+	maxFindingSize = 12_000 // characters of all together
+)
+
+// wrong is what rules find, as a part of a result.
+type wrong struct {
+	Findings []found `json:"findings"`
+	// More counts findings that are not listed.
+	More int `json:"moreFindings,omitempty"`
+}
+
+// found is one finding, with what an agent needs of it: the columns are for editors.
+type found struct {
+	Rule        string               `json:"rule"`
+	Severity    diagnostics.Severity `json:"severity"`
+	Path        string               `json:"path"`
+	Line        int                  `json:"line"`
+	Message     string               `json:"message"`
+	Fixes       []report.Fix         `json:"fixes,omitempty"`
+	Fingerprint string               `json:"fingerprint,omitempty"`
+}
+
+func findingList(doc string) raw {
+	return list(doc, schema{
+		req("rule", str("")), req("severity", choice("", "error", "warning", "information", "hint")),
+		req("path", str("")), req("line", integer("From 1.")),
+		req("message", str("What is wrong and what to do.")),
+		opt("fixes", list("What memory_fix can do, best first.", schema{req("fix", str("")), req("title", str("")), req("safe", boolean(""))}.nested(""))),
+		opt("fingerprint", str("Under which a person can allow it.")),
+	}.nested(""))
+}
+
+func wrongSchema(doc string) schema {
+	return schema{req("findings", findingList(doc)), opt("moreFindings", integer("Not listed."))}
+}
+
+// newState is what a write's result says of the files that it left.
+func newState() schema {
+	return wrongSchema("What is wrong with the files that were changed, as they are now.")
+}
+
+// listed bounds findings: the worst come first where not all fit.
+func listed(e *diagnostics.Engine, all []diagnostics.Finding, most int) wrong {
+	if len(all) > most {
+		all = slices.Clone(all)
+		slices.SortStableFunc(all, func(a, b diagnostics.Finding) int { return cmp.Compare(b.Severity, a.Severity) })
+	}
+	room := maxFindingSize
+	w := wrong{Findings: []found{}}
+	for i, f := range report.Findings(e, all[:min(len(all), most)], func(p string) string { return p }) {
+		x := found{f.Rule, f.Severity, f.Path, f.Line, memdir.Shown(f.Message, maxFound), f.Fixes[:min(len(f.Fixes), maxOffers)], f.Fingerprint}
+		for i := range x.Fixes {
+			x.Fixes[i].Title = memdir.Shown(x.Fixes[i].Title, maxFound)
+		}
+		if room -= memory.Size(x); room < 0 {
+			w.More = len(all) - i
+			return w
+		}
+		w.Findings = append(w.Findings, x)
+	}
+	w.More = len(all) - len(w.Findings)
+	return w
+}
+
+func (w wrong) words() string {
+	var lines []string
+	for _, f := range w.Findings {
+		l := fmt.Sprintf("%s:%d: %s %s: %s", memdir.ShownName(f.Path), f.Line, f.Severity, f.Rule, f.Message)
+		for i, x := range f.Fixes {
+			l += map[bool]string{true: " Fixes: ", false: ", "}[i == 0] + x.Fix
+			if !x.Safe {
+				l += " (unsafe)"
+			}
+		}
+		lines = append(lines, l)
+	}
+	if w.More > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more findings", w.More))
+	}
+	return words(lines...)
+}
+
+// after gives what rules find in the files that a change left: all in its topics, of
+// the index what is at least a warning or stands in the entries of these topics.
+// What cannot be looked at is a note; the change stands.
+func (t target) after(ctx context.Context, c *memory.Change) wrong {
+	none := wrong{Findings: []found{}}
+	paths := c.Paths()
+	if c.ID == "" || len(paths) == 0 {
+		return none
+	}
+	dir, err := t.directory()
+	if err != nil {
+		c.Note("The new state was not checked: " + err.Error())
+		return none
+	}
+	s, err := dir.Snapshot(ctx, nil)
+	if err != nil {
+		c.Note("The new state was not checked: " + err.Error())
+		return none
+	}
+	r, err := dir.Engine.Check(ctx, s, diagnostics.Scope{Paths: paths})
+	if err != nil {
+		c.Note("The new state was not checked: " + err.Error())
+		return none
+	}
+	for _, f := range r.Failures {
+		c.Note("Not checked by " + f.Error())
+	}
+	mine := map[int]bool{} // lines of the index
+	for _, e := range s.View.Index.Entries {
+		mine[e.Line] = slices.Contains(paths, e.Target)
+	}
+	all := slices.DeleteFunc(r.Findings, func(f diagnostics.Finding) bool {
+		return f.Path == memfile.IndexName && f.Severity < diagnostics.Warning && !mine[f.Text.LineAt(f.Span.Start)]
+	})
+	return listed(dir.Engine, all, maxAfter)
+}
