@@ -80,6 +80,16 @@ func TestLongIndex(t *testing.T) {
 	if left := found(t, e, snapshotOf(t, after, nil)); len(left) != 1 || left[0].Rule != "index-near-limit" {
 		t.Errorf("after: %+v", left)
 	}
+	everything := &diagnostics.Engine{Rules: rules.All(), Fixes: fixes.All()}
+	r, err := everything.Check(context.Background(), snapshotOf(t, after, nil), diagnostics.Scope{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Findings {
+		if f.Path == "more-memories.md" && f.Rule != "reference-long" && f.Rule != "body-structure" || f.Rule == "orphan-topic" || f.Rule == "broken-link" {
+			t.Errorf("%s: %s: %s", f.Path, f.Rule, f.Message)
+		}
+	}
 	x := memfile.ParseIndex(after[memfile.IndexName])
 	if l := memdir.Load(x, memdir.SeedRule()); l.Cut || l.TotalLines != 160 {
 		t.Errorf("%d lines", l.TotalLines)
