@@ -55,6 +55,11 @@ func SaysNothingNew(x *memfile.Index, was, i int) bool {
 	if belowEnd(x, i) > below {
 		return false
 	}
+	if below < t.Lines() { // text that goes on at the margin
+		if next := strings.TrimLeft(t.Slice(t.Line(below)), " \t"); next != "" && strings.IndexByte("#>-*+|`~<0123456789", next[0]) < 0 {
+			return false
+		}
+	}
 	for ; below < t.Lines(); below++ { // other entries, which would come to stand below another item
 		next := t.Slice(t.Line(below))
 		if text := strings.TrimLeft(next, " \t"); text != "" {

@@ -261,3 +261,36 @@ func TestIndexFixesLoseNothing(t *testing.T) {
 	})
 	t.Log(made)
 }
+
+// TestIndexRulesStand: no text of an index breaks a rule or a fix, and spans lie in it.
+func TestIndexRulesStand(t *testing.T) {
+	e := indexEngine()
+	piece := rapid.SampledFrom([]string{"-", "- ", "* ", "1. ", "[", "]", "(", ")", "](a.md)", "[[", "]]", "# ", "## ", "`", "```", "~~~", "|", "<!--", "-->", " ", "  ", "\t", "\r", "\n", "\r\n",
+		"\n\n", "---", "\xff", "\x00", text.BOM, "a", "b.md", "—", " — ", "界", "。", "👩‍👧", "**", "_", "\\", "name: x", "\u2028", "mem-ignore-file"})
+	rapid.Check(t, func(t *rapid.T) {
+		files := map[string]string{memfile.IndexName: strings.Join(rapid.SliceOfN(piece, 0, 120).Draw(t, "index"), ""), "a.md": strings.Join(rapid.SliceOfN(piece, 0, 20).Draw(t, "a"), "")}
+		config := diagnostics.DefaultConfig()
+		config.Limits.IndexLines, config.Limits.IndexSize, config.Limits.EntryLength = rapid.IntRange(1, 12).Draw(t, "lines"), rapid.IntRange(50, 300).Draw(t, "bytes"), rapid.IntRange(20, 60).Draw(t, "length")
+		s := snapshotOf(t, files, config)
+		for _, f := range found(t, e, s) {
+			if f.Span.Start < 0 || f.Span.End < f.Span.Start || f.Span.End > f.Text.Len() {
+				t.Fatalf("%s: %v of %d", f.Rule, f.Span, f.Text.Len())
+			}
+			for _, o := range f.Offers {
+				if o.Fix == fixes.RemoveEntry {
+					continue
+				}
+				c, err := e.Make(context.Background(), s, f, o)
+				if err != nil {
+					if strings.Contains(err.Error(), "broke down") {
+						t.Fatal(err)
+					}
+					continue
+				}
+				if _, err := c.Apply(files); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
