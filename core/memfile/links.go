@@ -318,7 +318,7 @@ func EncodeDest(dest string) string {
 // percent escapes. A path with white space or parentheses still has to stand in
 // angle brackets.
 func EncodePath(p string) string {
-	if decode(p) != p || strings.Contains(p, "#") {
+	if decode(p) != p || strings.ContainsAny(p, "#<>\n\r") { // one escape makes every "%" one
 		p = strings.NewReplacer("%", "%25", "#", "%23").Replace(p)
 	}
 	return strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "%0A", "\r", "%0D").Replace(p)
