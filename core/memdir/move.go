@@ -76,7 +76,7 @@ func retarget(t *text.Text, links []memfile.Link, from, old, new string) []text.
 		if p == "" || path.Join(path.Dir(from), p) != old {
 			continue
 		}
-		edits = append(edits, destEdit(t, l, relative(path.Dir(from), new)))
+		edits = append(edits, destEdit(t, l, Relative(path.Dir(from), new)))
 	}
 	return edits
 }
@@ -94,7 +94,7 @@ func retargetOwn(f *memfile.File, old, new string) []text.Edit {
 		if target == old {
 			target = new
 		}
-		if dest := relative(path.Dir(new), target); dest != p {
+		if dest := Relative(path.Dir(new), target); dest != p {
 			edits = append(edits, destEdit(f.Text, l, dest))
 		}
 	}
@@ -104,7 +104,7 @@ func retargetOwn(f *memfile.File, old, new string) []text.Edit {
 // Retarget gives the edit that makes a link, in the file at from with text t, lead
 // to the file at to. Its anchor and the way it is written stay.
 func Retarget(t *text.Text, l memfile.Link, from, to string) text.Edit {
-	return destEdit(t, l, relative(path.Dir(from), to))
+	return destEdit(t, l, Relative(path.Dir(from), to))
 }
 
 // Relink gives the edits that keep the relative links of a text leading where they
@@ -119,7 +119,7 @@ func Relink(t *text.Text, links []memfile.Link, from, to string) []text.Edit {
 		if p == "" {
 			continue
 		}
-		if dest := relative(path.Dir(to), path.Join(path.Dir(from), p)); dest != p {
+		if dest := Relative(path.Dir(to), path.Join(path.Dir(from), p)); dest != p {
 			edits = append(edits, destEdit(t, l, dest))
 		}
 	}
@@ -162,9 +162,9 @@ func renameWiki(links []memfile.Link, old, new string) []text.Edit {
 	return edits
 }
 
-// relative gives the path of target seen from dir, both slash-separated inside
-// the memory directory.
-func relative(dir, target string) string {
+// Relative gives the path of target seen from dir, both slash-separated inside
+// the memory directory, as a link has it.
+func Relative(dir, target string) string {
 	if dir == "." {
 		return target
 	}

@@ -306,18 +306,21 @@ func destPath(raw string) string {
 // destination that every Markdown reader takes whole: in angle brackets where it
 // holds white space or parentheses.
 func EncodeDest(dest string) string {
-	p, anchor, has := strings.Cut(dest, "#")
-	p = EncodePath(p)
-	if has {
-		p += "#" + anchor
-	}
-	return angled(p)
+	p, _, _ := strings.Cut(dest, "#")
+	return EncodeTarget(p, dest[len(p):])
 }
+
+// EncodeTarget is EncodeDest for a path in which "#" is a character like any other;
+// anchor is put behind it as it is, with its own "#".
+func EncodeTarget(p, anchor string) string { return angled(EncodePath(p) + anchor) }
 
 // EncodePath writes what a reader of a path would decode or take for an anchor as
 // percent escapes. A path with white space or parentheses still has to stand in
 // angle brackets.
 func EncodePath(p string) string {
+	if !strings.ContainsAny(p, "%\\#<>\n\r") {
+		return p
+	}
 	if decode(p) != p || strings.ContainsAny(p, "#<>\n\r") { // one escape makes every "%" one
 		p = strings.NewReplacer("%", "%25", "#", "%23").Replace(p)
 	}

@@ -151,6 +151,25 @@ func TestEntryLineIsAnEntry(t *testing.T) {
 	})
 }
 
+func TestEncodeTarget(t *testing.T) {
+	for _, c := range []struct{ path, anchor, want, raw string }{
+		{"a.md", "", "a.md", "a.md"},
+		{"a.md", "#b", "a.md#b", "a.md"},
+		{"c#.md", "", "c%23.md", "c#.md"},
+		{"c# notes (old).md", "#b", "<c%23 notes (old).md#b>", "c# notes (old).md"},
+		{"100%23.md", "", "100%2523.md", "100%23.md"},
+		{"风格.md", "#为什么", "风格.md#为什么", "风格.md"},
+	} {
+		got := EncodeTarget(c.path, c.anchor)
+		if got != c.want {
+			t.Errorf("%q with %q is written as %q, want %q", c.path, c.anchor, got, c.want)
+		}
+		if ls := linksOf("[x](" + got + ")"); len(ls) != 1 || ls[0].Path() != c.raw {
+			t.Errorf("%q is read back as %+v", got, ls)
+		}
+	}
+}
+
 func TestLinkClone(t *testing.T) {
 	tx := text.New("[a](b%20c.md#x)")
 	l := Links(tx, text.Span{End: tx.Len()}, Outline{})[0]
