@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"mem/core/memdir"
 	"mem/core/text"
 	"mem/diagnostics"
 	"mem/diagnostics/fixes"
@@ -25,6 +24,7 @@ func entryTooLong() diagnostics.Rule {
 		File: func(p *diagnostics.Pass) {
 			x, most := p.Doc.Index, p.Config.Limits.EntryLength
 			t := x.Text()
+			glance := fmt.Sprintf(" characters; one line of at most %d is read at a glance.", most)
 			for i := range x.Entries {
 				e := &x.Entries[i]
 				line := text.Span{Start: e.Span.Start, End: t.Line(e.Line).End}
@@ -37,11 +37,12 @@ func entryTooLong() diagnostics.Rule {
 					continue
 				}
 				f := diagnostics.Finding{Span: text.Span{Start: line.Start + past, End: line.Start + len(l)}}
-				f.Message = fmt.Sprintf("This entry has %d characters; one line of at most %d is read at a glance. Shorten it.", n, most)
+				f.Message = "This entry has " + thousands(n) + glance
 				if o, ok := fixes.MoveDetailsOffer(x, e, most); ok {
-					f.Message = fmt.Sprintf("This entry has %d characters; one line of at most %d is read at a glance. Move its details into %s.",
-						n, most, memdir.ShownName(e.Target))
 					f.Offers = []diagnostics.Offer{o}
+					f.Message += " " + o.Title + "."
+				} else {
+					f.Message += " Shorten it."
 				}
 				p.Report(f)
 			}
