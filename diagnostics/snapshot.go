@@ -88,7 +88,8 @@ type identityOfCheck struct {
 
 // covers reports whether what was found serves a check that wants to know less.
 func (c identityOfCheck) covers(want identityOfCheck) bool {
-	return c.config == want.config && c.guide == want.guide && c.linkedOnly == want.linkedOnly && (c.late || !want.late)
+	want.late = want.late || c.late
+	return c == want
 }
 
 func (s *Snapshot) identity(p string) (identity, Kind, bool) {

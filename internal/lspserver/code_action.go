@@ -43,15 +43,12 @@ func (s *server) codeAction(ctx context.Context, docs *documents, p *protocol.Co
 	if err != nil {
 		return nil, err
 	}
-	a := actions{s: s, d: d, docs: docs, doc: doc, c: c, only: p.Context.Only, known: p.Context.Diagnostics}
+	a := actions{s: s, d: d, docs: docs, doc: doc, c: c, line: int(p.Range.Start.Line), only: p.Context.Only, known: p.Context.Diagnostics}
 	a.at, _ = spanOf(doc.text, p.Range, s.features.encoding)
-	var chosen []diagnostics.Finding
+	chosen := a.chosen()
 	offers := 0
-	for _, f := range c.found[doc.rel] {
-		if overlaps(f.Span, a.at) || a.theirs(f) != nil {
-			chosen = append(chosen, f)
-			offers += len(f.Offers)
-		}
+	for _, f := range chosen {
+		offers += len(f.Offers)
 	}
 	a.ahead = offers <= triedAhead || !s.features.lazyEdits
 	for _, f := range chosen {
@@ -85,6 +82,7 @@ type actions struct {
 	doc   *document
 	c     checked
 	at    text.Span
+	line  int // of its start, from 0
 	only  []protocol.CodeActionKind
 	known []protocol.Diagnostic // that the client has at the place
 	ahead bool                  // fixes are tried before they are offered
@@ -103,15 +101,43 @@ func (a *actions) wanted(kind protocol.CodeActionKind) bool {
 	return false
 }
 
-// theirs gives the client's diagnostic of a finding. Some clients send those of the
-// whole line with the place of the cursor.
-func (a *actions) theirs(f diagnostics.Finding) *protocol.Diagnostic {
-	for i, k := range a.known {
-		if code, ok := k.Code.(protocol.String); ok && string(code) == f.Rule && k.Range == rangeOf(f.Text, f.Span, a.s.features.encoding) {
-			return &a.known[i]
+// chosen gives the findings that are meant: those at the place, those that the
+// client names, and where there are none those of the cursor's line. A finding is
+// often the far end of a line that somebody stands at the start of.
+func (a *actions) chosen() []diagnostics.Finding {
+	var at, line []diagnostics.Finding
+	for _, f := range a.c.found[a.doc.rel] {
+		switch {
+		case overlaps(f.Span, a.at) || a.theirs(f) != nil:
+			at = append(at, f)
+		case a.at.Len() == 0 && f.Text.LineAt(f.Span.Start) == a.line:
+			line = append(line, f)
 		}
 	}
-	return nil
+	if len(at) == 0 {
+		return line
+	}
+	return at
+}
+
+// theirs gives the client's diagnostic of a finding. Neovim before 0.10 names those
+// of the whole line, with columns that count bytes whatever was agreed on, so the
+// rule and the line have to do where nothing fits better.
+func (a *actions) theirs(f diagnostics.Finding) *protocol.Diagnostic {
+	at := rangeOf(f.Text, f.Span, a.s.features.encoding)
+	var like *protocol.Diagnostic
+	for i, k := range a.known {
+		if code, ok := k.Code.(protocol.String); !ok || string(code) != f.Rule {
+			continue
+		}
+		if k.Range == at {
+			return &a.known[i]
+		}
+		if k.Range.Start.Line == at.Start.Line && like == nil {
+			like = &a.known[i]
+		}
+	}
+	return like
 }
 
 // offer gives the action for one offer of a finding, nil where there is none.

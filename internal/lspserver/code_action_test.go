@@ -218,7 +218,7 @@ func TestActions(t *testing.T) {
 func TestWhichActions(t *testing.T) {
 	e := start(t, map[string]string{"other.md": "x\n"}, testEngine)
 	e.initialize(capable)
-	e.open("a.md", "bad\nok\nbad\n")
+	e.open("a.md", "bad\nok\nbad\n\nall that is so very bad\n")
 	for _, c := range []struct {
 		at            span
 		context, want string
@@ -232,6 +232,11 @@ func TestWhichActions(t *testing.T) {
 		{span{point{0, 3}, point{0, 3}}, `{"diagnostics":[],"only":["source.organizeImports","refactor.inline"]}`, ""},
 		// The cursor is elsewhere in the line; the client says which finding is meant.
 		{span{point{1, 0}, point{1, 0}}, `{"only":["refactor.extract"],"diagnostics":[{"range":{"start":{"line":2,"character":0},"end":{"line":2,"character":3}},"code":"word","message":"old words"}]}`, "Create a topic"},
+		// As Neovim counts columns where others than ASCII stand before.
+		{span{point{1, 0}, point{1, 0}}, `{"only":["refactor.extract"],"diagnostics":[{"range":{"start":{"line":2,"character":9},"end":{"line":2,"character":19}},"code":"word","message":"old words"}]}`, "Create a topic"},
+		{span{point{1, 0}, point{1, 0}}, `{"only":["refactor.extract"],"diagnostics":[{"range":{"start":{"line":2,"character":0},"end":{"line":2,"character":3}},"code":"other","message":""}]}`, ""},
+		{span{point{4, 2}, point{4, 2}}, `{"diagnostics":[],"only":["refactor"]}`, "Create a topic"}, // of the line
+		{span{point{4, 1}, point{4, 2}}, `{"diagnostics":[],"only":["refactor"]}`, ""},
 		{span{point{99, 0}, point{99, 99}}, `{"diagnostics":[],"triggerKind":2}`, ""},
 		{span{point{2, 3}, point{0, 0}}, `{"diagnostics":[],"only":["refactor"]}`, "Create a topic"}, // backwards
 	} {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mem/core/memdir"
 )
 
 func TestWhatADiagnosticSays(t *testing.T) {
@@ -252,4 +254,34 @@ func TestConfigurationIsShown(t *testing.T) {
 	e.until(".mem.yaml", "nothing", lacks("configuration"))
 	e.close(".mem.yaml")
 	e.settled()
+}
+
+// A file that is too large to be memory is said so, once.
+func TestTooLarge(t *testing.T) {
+	e := start(t, nil, testEngine)
+	e.initialize(capable)
+	e.open("a.md", "bad "+strings.Repeat("x", memdir.DefaultTopicBytes))
+	e.edit("a.md", replace(0, 0, 0, 0, "x"))
+	if found := e.shown("a.md", 2); len(found) > 0 {
+		t.Errorf("found %q", codes(found))
+	}
+	e.warned(1, "Not checked: a.md has")
+	e.settled()
+}
+
+// A topic that a fix creates carries the session that the environment names.
+func TestOrigin(t *testing.T) {
+	e := start(t, nil, func(s *server) { s.origin = "the session" })
+	e.initialize(capable)
+	e.open("MEMORY.md", "# M\n")
+	e.shown("MEMORY.md", 1)
+	e.settled()
+	e.server.mu.Lock()
+	d := e.server.dirs[e.dir]
+	e.server.mu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if got := d.last.snap.Stamp.Origin; got != "the session" {
+		t.Errorf("the origin is %q", got)
+	}
 }

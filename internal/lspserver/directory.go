@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"go.lsp.dev/protocol"
 
+	"mem/core/memdir"
 	"mem/core/text"
 	"mem/diagnostics"
 	"mem/diagnostics/workspace"
@@ -207,6 +210,11 @@ func (d *directory) find(ctx context.Context, open []*document, late bool) (chec
 	for _, f := range r.Failures {
 		d.s.failed(d, f)
 	}
+	for _, p := range r.Unread {
+		if slices.Contains(paths, p.Path) {
+			d.s.unread(d, p)
+		}
+	}
 	for _, f := range r.Findings {
 		c.found[f.Path] = append(c.found[f.Path], f)
 	}
@@ -239,6 +247,18 @@ func (s *server) failed(d *directory, f diagnostics.Failure) {
 		}
 		s.message(protocol.MessageTypeWarning, fmt.Sprintf("The rule %s could not do its work on %s: what it would have found is missing. The log says why.", f.Rule, on))
 	}
+}
+
+// unread says once of a file that is open that no rule could look at it.
+func (s *server) unread(d *directory, p memdir.Problem) {
+	if _, said := s.logged.LoadOrStore("unread "+filepath.Join(d.path, p.Path), true); said {
+		return
+	}
+	says := p.Message // of a file, or of one that it names itself
+	if name := shown(p.Path); !strings.HasPrefix(says, name) {
+		says = name + " " + says
+	}
+	s.message(protocol.MessageTypeWarning, "Not checked: "+says)
 }
 
 func onlyLate(e *diagnostics.Engine, found []diagnostics.Finding) []diagnostics.Finding {

@@ -141,8 +141,9 @@ func workspaceFolders(p *protocol.InitializeParams) []string {
 			}
 		}
 	}
-	if len(out) == 0 && p.RootURI != nil {
-		if path, ok := pathOf(string(*p.RootURI)); ok {
+	root := p.RootURI //lint:ignore SA1019 clients older than folders name this
+	if len(out) == 0 && root != nil {
+		if path, ok := pathOf(string(*root)); ok {
 			out = append(out, path)
 		}
 	}

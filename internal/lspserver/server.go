@@ -18,6 +18,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"mem/core/guard"
+	"mem/core/memory"
 	"mem/core/settings"
 	"mem/diagnostics"
 	"mem/diagnostics/rules"
@@ -50,6 +51,7 @@ type server struct {
 	routes  map[string]*method
 	running sync.WaitGroup // goroutines that are ours
 
+	origin string // the session that topics made by fixes carry
 	rules  []diagnostics.Rule
 	engine *diagnostics.Engine // in place of a directory's own; nil but in tests
 
@@ -82,7 +84,7 @@ const (
 func Serve(ctx context.Context, o Options) error { return newServer(o).serve(ctx) }
 
 func newServer(o Options) *server {
-	s := &server{o: o, outbox: newOutbox(), routes: map[string]*method{}, rules: rules.All(), exit: make(chan struct{}),
+	s := &server{o: o, outbox: newOutbox(), routes: map[string]*method{}, origin: memory.OriginOf(o.Env), rules: rules.All(), exit: make(chan struct{}),
 		docs: &documents{}, dirs: map[string]*directory{}}
 	for _, m := range methods() {
 		s.routes[m.name] = &m

@@ -31,7 +31,7 @@ func (d *directory) opened() (*workspace.Directory, error) {
 	if d.ws != nil {
 		return d.ws, nil
 	}
-	ws, err := workspace.Open(d.path, workspace.Options{Env: d.s.o.Env, Project: d.s.projectOf(d.path)})
+	ws, err := workspace.Open(d.path, workspace.Options{Env: d.s.o.Env, Project: d.s.projectOf(d.path), Origin: d.s.origin})
 	if err != nil {
 		return nil, err
 	}
