@@ -17,7 +17,7 @@ test: check cross clients editors unit
 
 # Form: formatting, vet, staticcheck, a tidy module.
 check:
-	@out=$$(gofmt -l cmd core internal resources tools e2e); if [ -n "$$out" ]; then echo "not formatted: $$out"; exit 1; fi
+	@out=$$(gofmt -l cmd core diagnostics docs internal resources tools e2e); if [ -n "$$out" ]; then echo "not formatted: $$out"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 	$(GO) mod tidy -diff
@@ -26,8 +26,10 @@ check:
 cross:
 	GOOS=windows $(GO) vet ./...
 	GOOS=windows $(GO) build -o /dev/null ./cmd/mem-mcp
+	GOOS=windows $(GO) build -o /dev/null ./cmd/mem-lsp
 	GOOS=darwin $(GO) vet ./...
 	GOOS=darwin $(GO) build -o /dev/null ./cmd/mem-mcp
+	GOOS=darwin $(GO) build -o /dev/null ./cmd/mem-lsp
 
 # The Node clients of the end-to-end tests. Without them the tests say loudly
 # what they could not test; with MEM_REQUIRE=all that is a failure.
@@ -59,4 +61,4 @@ bench:
 
 # Golden files, schema snapshots, generated tables.
 update:
-	$(GO) test ./tools ./core/settings ./internal/cli -update
+	$(GO) test ./tools ./core/settings ./internal/cli ./internal/lspcli ./diagnostics/report -update

@@ -156,7 +156,7 @@ func (e *Engine) checkFile(ctx context.Context, s *Snapshot, p string, late bool
 	if !ok {
 		return nil, nil
 	}
-	want := identityOfCheck{s.Config, s.Guide, late}
+	want := identityOfCheck{s.Config, s.Guide, late, s.View.LinkedOnly}
 	s.cache.mu.Lock()
 	kept := s.cache.entries[p]
 	s.cache.mu.Unlock()

@@ -210,3 +210,26 @@ func TestACheckEndsWithItsContext(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What a rule of files said of a memory directory is not kept when that turns out
+// to be the root of a repository, though no file of it changed.
+func TestACheckForgetsWhenTheRootBecomesARepository(t *testing.T) {
+	plain := diagnostics.Rule{ID: "plain", Severity: diagnostics.Warning, Kinds: []diagnostics.Kind{diagnostics.Topic}, File: func(p *diagnostics.Pass) {
+		if !p.View.LinkedOnly {
+			p.Report(diagnostics.Finding{Message: "here"})
+		}
+	}}
+	e := &diagnostics.Engine{Rules: []diagnostics.Rule{plain}}
+	d := open(map[string]string{"MEMORY.md": "- [A](a.md)\n", "a.md": "a"})
+	expect := func(n int) {
+		t.Helper()
+		if got := check(t, e, d.snapshot(t), diagnostics.Scope{}).Findings; len(got) != n {
+			t.Errorf("%d findings, want %d", len(got), n)
+		}
+	}
+	expect(1)
+	d.files[".git/HEAD"] = &fstest.MapFile{Data: []byte("x"), ModTime: now}
+	expect(0)
+	delete(d.files, ".git/HEAD")
+	expect(1)
+}

@@ -65,6 +65,12 @@ func (r *Rule) admits(s Severity) (ok bool, why string) {
 	return true, ""
 }
 
+// Admits reports whether a .mem.yaml may set the rule to a severity.
+func (r *Rule) Admits(s Severity) bool {
+	ok, _ := r.admits(s)
+	return ok
+}
+
 // schema is the part of JSON Schema (2020-12) that describes .mem.yaml.
 type schema struct {
 	Schema               string   `json:"$schema,omitempty"`

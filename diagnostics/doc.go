@@ -1,6 +1,7 @@
 package diagnostics
 
 import (
+	"strings"
 	"sync"
 	"time"
 
@@ -48,6 +49,10 @@ func newDoc(path string, kind Kind, modTime time.Time, f *memfile.File) *Doc {
 	d.links = sync.OnceValue(func() []memfile.Link {
 		if d.Index != nil {
 			return d.Index.Links
+		}
+		// Most topics link nothing, and the outline is what costs.
+		if body := f.BodyText(); !strings.Contains(body, "](") && !strings.Contains(body, "[[") {
+			return nil
 		}
 		return memfile.Links(f.Text, f.Body, d.Outline())
 	})

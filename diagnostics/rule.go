@@ -73,8 +73,8 @@ type Rule struct {
 	Evidence []Evidence
 
 	// File looks at one file, p.Doc. What it finds may depend on that file, its
-	// modification time, p.Config and p.Guide only: it is kept while these are
-	// the same.
+	// modification time, p.Config, p.Guide and p.View.LinkedOnly only: it is kept
+	// while these are the same.
 	File func(p *Pass)
 	// Memory looks at the whole directory; p.Doc is nil.
 	Memory func(p *Pass)

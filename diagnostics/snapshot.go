@@ -80,9 +80,10 @@ type identity struct {
 }
 
 type identityOfCheck struct {
-	config *Config
-	guide  *Guide
-	late   bool
+	config     *Config
+	guide      *Guide
+	late       bool
+	linkedOnly bool
 }
 
 // covers reports whether what was found serves a check that wants to know less.
@@ -122,6 +123,12 @@ func (s *Snapshot) Paths() []string {
 		all = append(all, l.Path)
 	}
 	return all
+}
+
+// Kind tells what a file is to the memory, false where it is none of its files.
+func (s *Snapshot) Kind(p string) (Kind, bool) {
+	_, kind, ok := s.identity(p)
+	return kind, ok
 }
 
 // Doc gives one file of the memory.

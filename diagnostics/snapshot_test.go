@@ -28,6 +28,9 @@ func TestPathsAreDocs(t *testing.T) {
 		if err != nil || d.Path != p {
 			t.Errorf("%s: %v", p, err)
 		}
+		if k, ok := s.Kind(p); !ok || k != d.Kind {
+			t.Errorf("%s is said to be %v, %v", p, k, ok)
+		}
 		if l := s.Links(p); len(l) != 1 || l[0].Path() != p {
 			t.Errorf("%s: %+v", p, l)
 		}
@@ -35,6 +38,9 @@ func TestPathsAreDocs(t *testing.T) {
 	for _, p := range []string{"logs/2026/01/2026-01-02.md", "logs/2027/01/2027-01-01.md", "logs/2024/01/2024-01-01.md", "logs/x.md", "c.md", "", "README.md"} {
 		if _, err := s.Doc(p); err == nil {
 			t.Errorf("%q is said to be there", p)
+		}
+		if _, ok := s.Kind(p); ok {
+			t.Errorf("%q is said to be of a kind", p)
 		}
 	}
 }

@@ -107,6 +107,25 @@ func Retarget(t *text.Text, l memfile.Link, from, to string) text.Edit {
 	return destEdit(t, l, Relative(path.Dir(from), to))
 }
 
+// Relink gives the edits that keep the relative links of a text leading where they
+// lead when the text goes from a file at from into one at to.
+func Relink(t *text.Text, links []memfile.Link, from, to string) []text.Edit {
+	if path.Dir(from) == path.Dir(to) {
+		return nil
+	}
+	var edits []text.Edit
+	for _, l := range links {
+		p := l.Path()
+		if p == "" {
+			continue
+		}
+		if dest := Relative(path.Dir(to), path.Join(path.Dir(from), p)); dest != p {
+			edits = append(edits, destEdit(t, l, dest))
+		}
+	}
+	return edits
+}
+
 // percentStyle writes a path for those who write spaces as "%20".
 var percentStyle = strings.NewReplacer("%", "%25", "#", "%23", "<", "%3C", ">", "%3E", "\n", "%0A", "\r", "%0D", " ", "%20", "\t", "%09", "(", "%28", ")", "%29")
 

@@ -219,8 +219,12 @@ func (f *File) otherValues(set map[string]bool) map[string]string {
 
 func (f *File) replaceValue(k Key, value string) text.Edit {
 	repl := scalarFor(k.Name, value)
-	if f.Text.String()[k.Raw.Start-1] == ':' {
+	src := f.Text.String()
+	if src[k.Raw.Start-1] == ':' {
 		repl = " " + repl
+	}
+	if strings.HasPrefix(src[k.Raw.End:], "#") {
+		repl += " " // an empty value before a comment
 	}
 	return text.Edit{Span: k.Raw, New: repl}
 }

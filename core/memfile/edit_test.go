@@ -44,6 +44,7 @@ func TestSetKey(t *testing.T) {
 		{"empty frontmatter", "---\n---\nbody", "type", "user", "---\ntype: user\n---\nbody"},
 		{"empty value", "---\nname:\ntype: user\n---\n", "name", "a", "---\nname: a\ntype: user\n---\n"},
 		{"empty value with spaces", "---\nname:  \ntype: user\n---\n", "name", "a", "---\nname:  a\ntype: user\n---\n"},
+		{"empty value before a comment", "---\nname:   # why\ntype: user\n---\n", "name", "a", "---\nname:   a # why\ntype: user\n---\n"},
 		{"value below its key", "---\ndescription:\n  one\n  two\ntype: user\n---\n", "description", "d", "---\ndescription: d\ntype: user\n---\n"},
 		{"block", "---\ndescription: |\n  one\n\n  two\n\ntype: user\n---\n", "description", "d", "---\ndescription: d\n\ntype: user\n---\n"},
 		{"CRLF", "---\r\nname: a\r\n---\r\nbody\r\n", "type", "user", "---\r\nname: a\r\ntype: user\r\n---\r\nbody\r\n"},

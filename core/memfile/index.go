@@ -72,6 +72,10 @@ func (x *Index) Entry(p string) *Entry {
 	return nil
 }
 
+// SummarySpan gives where the summary stands on the entry's own line, without the
+// lines that continue it. It is empty, at the end of the line, where there is none.
+func (e Entry) SummarySpan() text.Span { return e.summary }
+
 func (x *Index) findEntries() {
 	t := x.Text()
 	lastLine := -1

@@ -56,6 +56,22 @@ func TestEntries(t *testing.T) {
 	}
 }
 
+func TestSummarySpan(t *testing.T) {
+	for src, want := range map[string]string{
+		"- [A](a.md) — says a  \n":        "says a",
+		"- **[A](a.md):** x\n  more\n":    "x",
+		"- [A](a.md)\r\n":                 "",
+		"| [A](a.md) | says a | more |\n": "says a",
+		bom + "- [部署](部署.md) — 先测试\r\n":   "先测试",
+	} {
+		x := ParseIndex(src)
+		s := x.Entries[0].SummarySpan()
+		if got := x.Text().Slice(s); got != want || want == "" && s.End != x.Text().Line(0).End {
+			t.Errorf("%q: %q at %v, want %q", src, got, s, want)
+		}
+	}
+}
+
 func TestNotebook(t *testing.T) {
 	for src, want := range map[string]bool{"": true, "# Notes\n\n- remember this\n": true, "- [A](a.md)\n": false, "see [[a]]\n": false, "![x](a.png)\n": true, "`[A](a.md)`\n": true} {
 		if got := ParseIndex(src).Notebook(); got != want {

@@ -19,7 +19,8 @@
 //
 // "fixed/<fix>/<path>" is a file as that fix leaves it when it is made for the
 // first finding that offers it; "fixed/<fix>=<arg>/<path>" takes the offer with
-// that argument. Files that are not listed must stay as they are.
+// that argument, in which "%2F" stands for a slash. Files that are not listed must
+// stay as they are.
 package diagtest
 
 import (
@@ -135,18 +136,19 @@ func Parse(t testing.TB, src []byte) *Case {
 
 func (c *Case) addFixed(name, p, data string) {
 	for i := range c.Fixed {
-		if f := &c.Fixed[i]; f.name() == name {
+		if f := &c.Fixed[i]; f.Name() == name {
 			f.Files[p] = data
 			return
 		}
 	}
 	fix, arg, has := strings.Cut(name, "=")
-	c.Fixed = append(c.Fixed, Fixed{fix, arg, has, map[string]string{p: data}})
+	c.Fixed = append(c.Fixed, Fixed{fix, strings.ReplaceAll(arg, "%2F", "/"), has, map[string]string{p: data}})
 }
 
-func (f Fixed) name() string {
+// Name is how the case names the fix: what stands between "fixed/" and the path.
+func (f Fixed) Name() string {
 	if f.HasArg {
-		return f.Fix + "=" + f.Arg
+		return f.Fix + "=" + strings.ReplaceAll(f.Arg, "/", "%2F")
 	}
 	return f.Fix
 }
@@ -244,16 +246,16 @@ func (c *Case) Fix(t testing.TB, e *diagnostics.Engine, s *diagnostics.Snapshot,
 			}
 			ch, err := e.Make(context.Background(), s, f, o)
 			if err != nil {
-				t.Fatalf("%s: %v", want.name(), err)
+				t.Fatalf("%s: %v", want.Name(), err)
 			}
 			after, err := ch.Apply(c.Texts())
 			if err != nil {
-				t.Fatalf("%s: %v", want.name(), err)
+				t.Fatalf("%s: %v", want.Name(), err)
 			}
 			return after
 		}
 	}
-	t.Fatalf("no finding offers the fix %s", want.name())
+	t.Fatalf("no finding offers the fix %s", want.Name())
 	return nil
 }
 

@@ -1,8 +1,22 @@
 package fixes
 
-import "mem/diagnostics"
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
 
-// AddEntry is the ID of the fix.
+	"mem/core/change"
+	"mem/core/memdir"
+	"mem/core/memfile"
+	"mem/diagnostics"
+)
+
+// AddEntry is the ID of the fix. Its argument is the path of a topic, or "." for
+// all topics at the top of the directory that fit into the index.
 const AddEntry = "add-entry"
 
 func addEntry() diagnostics.Fix {
@@ -11,5 +25,70 @@ func addEntry() diagnostics.Fix {
 		Summary: "Adds the entry of a topic to the index.",
 		Safe:    true,
 		Kind:    diagnostics.QuickFix,
+		Make: func(_ context.Context, s *diagnostics.Snapshot, _ diagnostics.Finding, arg string) (change.Change, error) {
+			if arg == "." {
+				top := slices.DeleteFunc(slices.Clone(s.View.Topics), func(t *memdir.Topic) bool { return path.Dir(t.Path) != "." })
+				var lines []string
+				for _, t := range EntriesThatFit(s, top) {
+					line, _ := memdir.TopicEntry(t, s.Config.Limits.EntryLength)
+					lines = append(lines, line)
+				}
+				return insertEntries(s, lines)
+			}
+			t := s.View.Topic(arg)
+			if t == nil {
+				return change.Change{}, fmt.Errorf("%s is no topic of this memory any more", memdir.ShownName(arg))
+			}
+			line, err := memdir.TopicEntry(t, s.Config.Limits.EntryLength)
+			if err != nil {
+				return change.Change{}, err
+			}
+			return insertEntries(s, []string{line})
+		},
 	}
+}
+
+// insertEntries gives the change that adds entries to the index, or makes one of
+// them.
+func insertEntries(s *diagnostics.Snapshot, lines []string) (change.Change, error) {
+	if len(lines) == 0 {
+		return change.Change{}, errors.New("the index has no room for another entry; shorten it first")
+	}
+	x := s.View.Index
+	eol := x.Text().EOL()
+	all := strings.Join(lines, eol)
+	if !x.Exists {
+		return change.Change{Files: []change.File{{Path: memfile.IndexName, Kind: change.Create, New: all + eol}}}, nil
+	}
+	return edit(memfile.IndexName, x.Text(), x.Insert(all)...)
+}
+
+// EntriesThatFit gives those of the topics whose entries the index can take before
+// readers cut it, the ones that changed last first.
+func EntriesThatFit(s *diagnostics.Snapshot, topics []*memdir.Topic) []*memdir.Topic {
+	newest := slices.Clone(topics)
+	slices.SortStableFunc(newest, func(a, b *memdir.Topic) int {
+		return cmp.Or(b.ModTime.Compare(a.ModTime), strings.Compare(a.Path, b.Path))
+	})
+	tx := s.View.Index.Text()
+	lines, size := s.Config.Limits.IndexLines-tx.Lines(), s.Config.Limits.IndexSize-tx.Len()
+	if len(s.View.Index.Entries) == 0 && tx.Lines() > 0 {
+		lines -= 2 // the blank lines around a first list
+	}
+	var fit []*memdir.Topic
+	for _, t := range newest {
+		if lines < 1 {
+			break
+		}
+		line, err := memdir.TopicEntry(t, s.Config.Limits.EntryLength)
+		if err != nil {
+			continue // no link leads to a file of this name
+		}
+		if size -= len(line) + len(tx.EOL()); size < 0 {
+			break
+		}
+		lines--
+		fit = append(fit, t)
+	}
+	return fit
 }

@@ -1,6 +1,16 @@
 package fixes
 
-import "mem/diagnostics"
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"mem/core/change"
+	"mem/core/memfile"
+	"mem/core/text"
+	"mem/diagnostics"
+)
 
 // QuoteValue is the ID of the fix.
 const QuoteValue = "quote-value"
@@ -11,5 +21,61 @@ func quoteValue() diagnostics.Fix {
 		Summary: "Quotes a value of the frontmatter.",
 		Safe:    true,
 		Kind:    diagnostics.QuickFix,
+		Make: func(_ context.Context, s *diagnostics.Snapshot, f diagnostics.Finding, _ string) (change.Change, error) {
+			d, err := s.Doc(f.Path)
+			if err != nil {
+				return change.Change{}, err
+			}
+			e, ok := quoteEdit(d.File, f.Span)
+			if !ok {
+				return change.Change{}, errors.New("the value cannot be quoted as it stands; write it on one line first")
+			}
+			return edit(f.Path, d.File.Text, e)
+		},
 	}
+}
+
+// OfferQuote offers the fix for a value that stands at a span.
+func OfferQuote(f *memfile.File, value text.Span) []diagnostics.Offer {
+	if _, ok := quoteEdit(f, value); !ok {
+		return nil
+	}
+	return []diagnostics.Offer{{Fix: QuoteValue, Title: "Put the value in double quotes"}}
+}
+
+// quoteEdit writes a value so that a YAML parser reads what the lenient reader
+// read. A plain one that goes on below its key is put on one line, as a parser
+// would have folded it.
+func quoteEdit(f *memfile.File, value text.Span) (text.Edit, bool) {
+	k := keyAt(f, value)
+	if k == nil || k.Raw.Len() == 0 || !hasProblem(f, memfile.Syntax) || !utf8.ValidString(k.Value) {
+		return text.Edit{}, false
+	}
+	raw, v := f.Text.Slice(k.Raw), k.Value
+	if strings.Contains(raw, "\n") {
+		if !Foldable(f, k) {
+			return text.Edit{}, false
+		}
+		v = memfile.OneLine(v)
+	}
+	e := valueEdit(f.Text, k, len(raw), memfile.Scalar(v))
+	return e, strings.TrimSpace(e.New) != raw
+}
+
+// Foldable reports whether the value of a key is plain text that starts behind it,
+// goes on below, and is no YAML. Lines below that look like keys or items are
+// not taken for text: they may only be indented by mistake.
+func Foldable(f *memfile.File, k *memfile.Key) bool {
+	raw := f.Text.Slice(k.Raw)
+	first, below, more := strings.Cut(raw, "\n")
+	if !more || first == "" || strings.IndexByte("\r\"'|>[{&*!#", raw[0]) >= 0 || valueLen(raw) < len(raw) || isScalar(f, k) {
+		return false
+	}
+	for l := range strings.Lines(below) {
+		l = strings.TrimSpace(l)
+		if _, _, key := cutKey(l); key || strings.HasPrefix(l, "- ") {
+			return false
+		}
+	}
+	return true
 }

@@ -1,14 +1,40 @@
 package fixes
 
-import "mem/diagnostics"
+import (
+	"context"
+	"errors"
 
-// RemoveEntry is the ID of the fix.
+	"mem/core/change"
+	"mem/core/memfile"
+	"mem/core/text"
+	"mem/diagnostics"
+)
+
+// RemoveEntry is the ID of the fix. Its argument is the path that the entry links.
 const RemoveEntry = "remove-entry"
 
 func removeEntry() diagnostics.Fix {
 	return diagnostics.Fix{
 		ID:      RemoveEntry,
-		Summary: "Removes an entry of the index.",
+		Summary: "Removes an entry of the index; a line of a table or of prose keeps its words.",
 		Kind:    diagnostics.QuickFix,
+		Make: func(_ context.Context, s *diagnostics.Snapshot, f diagnostics.Finding, arg string) (change.Change, error) {
+			x := s.View.Index
+			var own []text.Edit
+			for _, e := range x.Entries {
+				if e.Target != arg || e.Link.Dest != f.Span {
+					continue
+				}
+				for _, gone := range x.Remove(arg) { // every entry of the path
+					if gone.Start < e.Span.End && e.Span.Start < gone.End {
+						own = append(own, gone)
+					}
+				}
+			}
+			if len(own) == 0 {
+				return change.Change{}, errors.New("the entry is no longer there")
+			}
+			return edit(memfile.IndexName, x.Text(), own...)
+		},
 	}
 }

@@ -5,6 +5,8 @@ package report
 
 import (
 	"cmp"
+	"fmt"
+	"path/filepath"
 	"slices"
 
 	"mem/core/memdir"
@@ -23,6 +25,8 @@ type Report struct {
 	Failures    []Failure `json:"failures"`
 	Directories []string  `json:"directories"`
 	Files       int       `json:"files"` // looked at
+
+	around map[string]bool // findings outside of the directories, which several of them share
 }
 
 // Finding is one thing that is wrong, with its place. Lines and columns count
@@ -79,7 +83,7 @@ type Failure struct {
 
 // New makes an empty Report.
 func New() *Report {
-	return &Report{Findings: []Finding{}, Unread: []Unread{}, Failures: []Failure{}, Directories: []string{}}
+	return &Report{Findings: []Finding{}, Unread: []Unread{}, Failures: []Failure{}, Directories: []string{}, around: map[string]bool{}}
 }
 
 // Add adds what was found in one memory directory. shown gives the path that a
@@ -87,7 +91,16 @@ func New() *Report {
 func (r *Report) Add(e *diagnostics.Engine, res *diagnostics.Result, shown func(path string) string) {
 	r.Directories = append(r.Directories, shown(""))
 	r.Files += res.Files
-	r.Findings = append(r.Findings, Findings(e, res.Findings, shown)...)
+	for _, f := range Findings(e, res.Findings, shown) {
+		if filepath.IsAbs(filepath.FromSlash(f.inMemory)) { // the configuration of a project, which holds for all its directories
+			key := fmt.Sprint(f.Rule, "\x00", f.inMemory, "\x00", f.span, f.Message)
+			if r.around[key] {
+				continue
+			}
+			r.around[key] = true
+		}
+		r.Findings = append(r.Findings, f)
+	}
 	for _, u := range res.Unread {
 		r.Unread = append(r.Unread, Unread{shown(u.Path), u.Message})
 	}
@@ -109,7 +122,7 @@ func Findings(e *diagnostics.Engine, found []diagnostics.Finding, shown func(pat
 	for _, f := range found {
 		x := Finding{Rule: f.Rule, Severity: f.Severity, Path: shown(f.Path), Message: f.Message, Fingerprint: f.Fingerprint,
 			Fixes: []Fix{}, Related: []Related{}, inMemory: f.Path, text: f.Text, span: f.Span}
-		x.Line, x.Column, x.EndLine, x.EndColumn = place(f.Text, f.Span)
+		x.Line, x.Column, x.EndLine, x.EndColumn = placeOf(f.Text, f.Span)
 		for _, o := range f.Offers {
 			x.Fixes = append(x.Fixes, Fix{o.Fix, o.Title, safe[o.Fix]})
 		}
@@ -118,7 +131,7 @@ func Findings(e *diagnostics.Engine, found []diagnostics.Finding, shown func(pat
 			if rel.Path == "" {
 				y.Path = x.Path
 			}
-			y.Line, y.Column, y.EndLine, y.EndColumn = place(cmp.Or(rel.Text, f.Text), rel.Span)
+			y.Line, y.Column, y.EndLine, y.EndColumn = placeOf(cmp.Or(rel.Text, f.Text), rel.Span)
 			x.Related = append(x.Related, y)
 		}
 		out = append(out, x)
@@ -126,8 +139,8 @@ func Findings(e *diagnostics.Engine, found []diagnostics.Finding, shown func(pat
 	return out
 }
 
-// place gives a span as people and programs count: from 1, columns in UTF-16.
-func place(t *text.Text, s text.Span) (line, column, endLine, endColumn int) {
+// placeOf gives a span as people and programs count: from 1, columns in UTF-16.
+func placeOf(t *text.Text, s text.Span) (line, column, endLine, endColumn int) {
 	if t == nil {
 		return 1, 1, 1, 1
 	}

@@ -234,3 +234,47 @@ func TestKeep(t *testing.T) {
 		t.Errorf("kept: %+v", r)
 	}
 }
+
+// A line with a secret in it is not shown, whatever else is wrong there.
+func TestSecret(t *testing.T) {
+	secret := finding(t, "body-structure", "a.md", "It looks like a secret.", "the key «hunter2hunter2» it is\nnext line\n")
+	secret.Rule = "secret"
+	other := secret
+	other.Rule, other.Span = "type-missing", text.Span{Start: 0, End: 3}
+	next := secret
+	next.Rule, next.Span = "type-missing", text.Span{Start: 34, End: 36}
+	r := report.New()
+	r.Add(engine, &diagnostics.Result{Findings: []diagnostics.Finding{other, secret, next}}, shownIn("memory"))
+	for name, print := range map[string]func(*bytes.Buffer) error{
+		"text":   func(b *bytes.Buffer) error { return report.Text(b, r, report.Look{Terminal: true}) },
+		"pipe":   func(b *bytes.Buffer) error { return report.Text(b, r, report.Look{}) },
+		"json":   func(b *bytes.Buffer) error { return report.JSON(b, r) },
+		"sarif":  func(b *bytes.Buffer) error { return report.SARIF(b, r, report.Tool{Rules: engine.Rules}) },
+		"github": func(b *bytes.Buffer) error { return report.GitHub(b, r) },
+	} {
+		var b bytes.Buffer
+		if err := print(&b); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(b.String(), "hunter2") || name == "text" && !strings.Contains(b.String(), "| next line") {
+			t.Errorf("%s: %s", name, b.String())
+		}
+	}
+}
+
+// What is wrong with a project's configuration is said once, though it holds for
+// several directories.
+func TestAround(t *testing.T) {
+	root, err := filepath.Abs("work")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := finding(t, "type-missing", filepath.Join(root, ".mem.yaml"), "There is no such rule.", "«x»")
+	r := report.New()
+	for _, dir := range []string{"a", "b"} {
+		r.Add(engine, &diagnostics.Result{Findings: []diagnostics.Finding{f, finding(t, "type-missing", "x.md", "No type.", "«x»")}}, shownIn(dir))
+	}
+	if len(r.Findings) != 3 {
+		t.Errorf("found: %+v", r.Findings)
+	}
+}

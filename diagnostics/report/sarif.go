@@ -63,7 +63,7 @@ func ruleOf(r diagnostics.Rule, page func(string) string) sarifRule {
 	x := sarifRule{ID: r.ID, Short: sarifText{r.Summary}, Default: sarifDefault{Level: levelOf(r.Severity)}, Help: sarifHelp{Text: r.Summary}}
 	if page != nil {
 		if md := page(r.ID); md != "" {
-			x.Help = sarifHelp{Text: md, Markdown: md}
+			x.Help.Markdown = md
 		}
 	}
 	if r.Safety {

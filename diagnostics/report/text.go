@@ -82,7 +82,7 @@ func linePath(p string) string {
 func oneLine(s string) string { return memdir.Shown(s, math.MaxInt) }
 
 func grouped(b *strings.Builder, r *Report, look Look) {
-	path := ""
+	path, secret := "", secretLines(r)
 	for i, f := range r.Findings {
 		if i == 0 || f.Path != path {
 			path = f.Path
@@ -93,7 +93,9 @@ func grouped(b *strings.Builder, r *Report, look Look) {
 		}
 		fmt.Fprintf(b, "  %s %s %s\n", look.paint(AsAside, fmt.Sprintf("%d:%d", f.Line, f.Column)), look.paint(partOf(f.Severity), f.Severity.String()), look.paint(AsRule, f.Rule))
 		wrap(b, oneLine(f.Message), "    ", look.Width)
-		source(b, f, look)
+		if !secret[place{f.Path, f.Line}] {
+			source(b, f, look)
+		}
 		for _, rel := range f.Related {
 			wrap(b, fmt.Sprintf("see %s:%d:%d: %s", visiblePath(rel.Path), rel.Line, rel.Column, oneLine(rel.Message)), "    ", look.Width)
 		}
@@ -116,6 +118,27 @@ func grouped(b *strings.Builder, r *Report, look Look) {
 	}
 	b.WriteString(look.paint(summaryPart(r), Summary(r)) + "\n")
 }
+
+// place is a line of a file.
+type place struct {
+	path string
+	line int
+}
+
+// secretLines gives the lines in which a secret was found. They are not shown,
+// whatever else is wrong in them: what a terminal or a log shows is copied.
+func secretLines(r *Report) map[place]bool {
+	lines := map[place]bool{}
+	for _, f := range r.Findings {
+		for l := f.Line; f.Rule == secretRule && l <= f.EndLine; l++ {
+			lines[place{f.Path, l}] = true
+		}
+	}
+	return lines
+}
+
+// secretRule is the rule whose findings stand where secrets do.
+const secretRule = "secret"
 
 func partOf(s diagnostics.Severity) Part {
 	switch s {

@@ -80,11 +80,7 @@ func write(t *testing.T, file string, src []byte, c *diagtest.Case, e *diagnosti
 			f.Data, seen = []byte(got), true
 		}
 		for _, want := range c.Fixed {
-			prefix := "fixed/" + want.Fix
-			if want.HasArg {
-				prefix += "=" + want.Arg
-			}
-			p, ok := strings.CutPrefix(f.Name, prefix+"/")
+			p, ok := strings.CutPrefix(f.Name, "fixed/"+want.Name()+"/")
 			marked := strings.Contains(string(a.Comment), ": "+p)
 			if after := c.Fix(t, e, s, mine, want); ok && !marked {
 				f.Data = []byte(after[p])

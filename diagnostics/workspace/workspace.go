@@ -14,7 +14,6 @@ import (
 	"sync"
 
 	"mem/core/change"
-	"mem/core/guard"
 	"mem/core/memdir"
 	"mem/core/project"
 	"mem/core/settings"
@@ -46,6 +45,8 @@ type Options struct {
 type Directory struct {
 	Engine   *diagnostics.Engine
 	Warnings []string // what is wrong with the user's settings, and with Options
+	// Accept refuses a change that would write a secret where it does not stand yet.
+	Accept func(change.Change) error
 
 	path    string
 	env     settings.Env
@@ -57,7 +58,6 @@ type Directory struct {
 	views   *memdir.Cache
 	found   *diagnostics.Cache
 
-	guard  func() *guard.Scanner
 	mu     sync.Mutex
 	root   *os.Root // nil while there is no directory
 	closed bool
@@ -75,7 +75,7 @@ func Open(dir string, o Options) (*Directory, error) {
 	config, err := settings.LoadConfig(o.Env)
 	d.warn(err)
 	d.Engine = NewEngine(config.Guard.Allow)
-	d.guard = sync.OnceValue(func() *guard.Scanner { return scanner(config.Guard.Allow) })
+	d.Accept = NoNewSecrets(config.Guard.Allow)
 	d.limits = memdir.Limits{TopicBytes: config.Limits.TopicBytes, ScanLines: config.Limits.ScanLines, EntryLength: config.Limits.EntryLength}
 	d.base = baseConfig(config)
 	d.project, err = projectOf(dir, o, config.Memory.TrustProjectSettings)
@@ -85,16 +85,6 @@ func Open(dir string, o Options) (*Directory, error) {
 		return nil, err
 	}
 	return d, nil
-}
-
-// scanner gives the scanner that allows what the user does. A fingerprint that is
-// none has been told by the configuration already; then nothing is allowed.
-func scanner(allow []string) *guard.Scanner {
-	s, err := guard.New(guard.Options{Allow: allow})
-	if err != nil {
-		s, _ = guard.New(guard.Options{}) // fails over fingerprints only
-	}
-	return s
 }
 
 // warn notes each error of a joined one.
@@ -223,23 +213,6 @@ func (d *Directory) FixAll(ctx context.Context, s *diagnostics.Snapshot, o diagn
 		o.Accept = d.Accept
 	}
 	return d.Engine.FixAll(ctx, s, o)
-}
-
-// Accept refuses a change that would put a secret into a file that does not hold it
-// yet. Moving a text that holds one is that, too.
-func (d *Directory) Accept(c change.Change) error {
-	for _, f := range c.Files {
-		after, _, err := f.After()
-		if err != nil {
-			return err
-		}
-		for _, found := range d.guard().Added([]byte(f.Base), []byte(after)) {
-			if found.Kind == guard.KindSecret || found.Kind == guard.KindIncomplete {
-				return fmt.Errorf("it would write what looks like a secret into %s (%s). Take the secret out first, or allow it in guard.allow of your configuration", memdir.ShownName(f.Target()), found.Rule)
-			}
-		}
-	}
-	return nil
 }
 
 // projectOf gives the top folder of the project that a memory directory belongs to,

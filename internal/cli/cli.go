@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -59,7 +58,7 @@ func Run(ctx context.Context, env settings.Env, streams term.Streams, version st
 
 // complain prints an error where people look for it.
 func (a *app) complain(err error) {
-	words := forPeople(err.Error())
+	words := term.ForPeople(err.Error())
 	if a.json {
 		b, marshalErr := json.Marshal(map[string]string{"error": words})
 		if marshalErr == nil {
@@ -69,18 +68,6 @@ func (a *app) complain(err error) {
 	}
 	fmt.Fprintln(a.Err, "mem-mcp:", term.Visible(words))
 }
-
-// commands are the commands that people have for what core calls by the names
-// of tools.
-var commands = strings.NewReplacer(
-	"memory_undo with id", "mem-mcp undo", "memory_undo", "mem-mcp undo", "memory_context", "mem-mcp context",
-	"memory_list", "mem-mcp list", "memory_read", "mem-mcp read", "memory_search", "mem-mcp search",
-	"memory_write", "mem-mcp write", "memory_delete", "mem-mcp delete", "memory_history", "mem-mcp history",
-	"expected_hash", "--expected-hash",
-)
-
-// forPeople names commands where a text for agents names tools.
-func forPeople(s string) string { return commands.Replace(s) }
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
@@ -137,9 +124,9 @@ func (a *app) show(v any, words func()) error {
 // so that a pipe gets the result alone.
 func (a *app) notice(n memory.Notice) {
 	for _, l := range n.Vanished {
-		fmt.Fprintln(a.Err, a.Style(term.Red, "vanished:"), forPeople(memory.LossWords(l)))
+		fmt.Fprintln(a.Err, a.Style(term.Red, "vanished:"), term.ForPeople(memory.LossWords(l)))
 	}
 	for _, s := range n.Notes {
-		fmt.Fprintln(a.Err, a.Style(term.Yellow, "note:"), forPeople(term.Clean(s)))
+		fmt.Fprintln(a.Err, a.Style(term.Yellow, "note:"), term.ForPeople(term.Clean(s)))
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -136,6 +138,29 @@ func checkFile(t *testing.T, file, pkg string) {
 			t.Errorf("%s imports %s, which stands after it in core", file, name)
 		case from == protocol && to == protocol, from == texts:
 			t.Errorf("%s imports its sibling %s; what both need belongs in core", file, name)
+		}
+	}
+}
+
+// TestServerOfEditorsIsSmall keeps out of mem-lsp what only mem-mcp needs, and what
+// costs every start of a process: editors start it, and wait.
+func TestServerOfEditorsIsSmall(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "mem/cmd/mem-lsp").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := strings.Fields(string(out))
+	if !slices.Contains(deps, "mem/diagnostics") {
+		t.Fatalf("mem-lsp does not link what it is made of: %v", deps)
+	}
+	for _, d := range deps {
+		if d == "github.com/zricethezav/gitleaks/v8/detect" { // docs/architecture.md says what it costs
+			t.Errorf("mem-lsp links %s", d)
+		}
+		for _, banned := range []string{"github.com/mark3labs/mcp-go", "mem/internal/cli", "mem/internal/mcpserver", "mem/internal/demo", "mem/tools", "mem/resources"} {
+			if d == banned || strings.HasPrefix(d, banned+"/") {
+				t.Errorf("mem-lsp links %s", d)
+			}
 		}
 	}
 }

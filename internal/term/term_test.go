@@ -15,6 +15,8 @@ func TestVisible(t *testing.T) {
 		"记忆 🧠":                       "记忆 🧠",
 		"a\x1b[2Jb":                  `a\x1b[2Jb`,
 		"a\u009b2Jb":                 `a\u009b2Jb`,
+		"\ufeffa\u200bb\u2060":       `\ufeffa\u200bb\u2060`,
+		"👨\u200d👩\ufe0f":             "👨\u200d👩\ufe0f",
 		"a\u202eb":                   `a\u202eb`,
 		"bad \xff byte":              `bad \xff byte`,
 		"\x1bone\r\ntwo\rthree":      `\x1bone` + "\n" + `two\rthree`,

@@ -8,11 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// Visible shows control characters, but for those that lay a text out, and those
-// that turn its direction around.
+// Visible shows control characters, but for those that lay a text out, those that
+// turn its direction around, and those that take no room and join nothing, such as a
+// byte order mark.
 func Visible(s string) string {
 	hidden := func(r rune) bool {
-		return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
+		return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) ||
+			r == '\ufeff' || r == '\u200b' || r >= '\u2060' && r <= '\u2064'
 	}
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, hidden) {
 		return s

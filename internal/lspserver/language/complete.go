@@ -16,8 +16,12 @@ type Item struct {
 	Detail        string // beside the label, short
 	Documentation string // plain text
 	Insert        string // in place of Replace
-	Replace       text.Span
-	Kind          ItemKind
+	// Filter is what the text between the start of Replace and the cursor is compared
+	// with, by an editor that goes on filtering: the label, behind the marks that
+	// stand in that text, such as "<" or a quotation mark.
+	Filter  string
+	Replace text.Span
+	Kind    ItemKind
 }
 
 // ItemKind is what an Item is.
@@ -25,11 +29,13 @@ type ItemKind int
 
 // The kinds of items.
 const (
-	TypeValue  ItemKind = iota // one of the four types
-	KeyName                    // a key of the frontmatter
-	LinkTarget                 // a path as a link destination
-	TopicName                  // a [[name]]
-	RuleID                     // in an ignore comment
+	TypeValue   ItemKind = iota // one of the four types
+	KeyName                     // a key of the frontmatter
+	LinkTarget                  // a path as a link destination
+	TopicName                   // a [[name]]
+	RuleID                      // in an ignore comment or in the configuration
+	ConfigKey                   // a key of the configuration
+	ConfigValue                 // a value in the configuration
 )
 
 // maxItems bounds what is offered at a time; nobody reads longer lists.
@@ -41,15 +47,10 @@ const maxItems = 200
 // in the label, without regard to case; items that start with it come first.
 // incomplete is set where there are more: ask again when more was typed.
 func Complete(s *diagnostics.Snapshot, d *diagnostics.Doc, offset int) (items []Item, incomplete bool) {
-	w := writing{s: s, d: d, t: d.File.Text, offset: clamp(d, offset)}
-	w.line = w.t.Line(lineAt(w.t, w.offset))
-	if w.line.Start == 0 && w.t.HasBOM() {
-		w.line.Start = len(text.BOM)
-	}
-	w.offset = max(min(w.offset, w.line.End), w.line.Start)
-	w.before, w.after = w.t.Slice(text.Span{Start: w.line.Start, End: w.offset}), w.t.Slice(text.Span{Start: w.offset, End: w.line.End})
+	w := writingAt(d.File.Text, clamp(d, offset))
+	w.s, w.d = s, d
 	for _, complete := range []func(*writing) ([]Item, bool){(*writing).ignore, (*writing).front, (*writing).link} {
-		if items, ok := complete(&w); ok {
+		if items, ok := complete(w); ok {
 			return cut(items)
 		}
 	}
@@ -73,6 +74,17 @@ type writing struct {
 	before, after string    // the line up to offset, and the rest of it
 }
 
+// writingAt gives the place at an offset of a text, without what surrounds the text.
+func writingAt(t *text.Text, offset int) *writing {
+	w := &writing{t: t, line: t.Line(lineAt(t, offset))}
+	if w.line.Start == 0 && t.HasBOM() {
+		w.line.Start = len(text.BOM)
+	}
+	w.offset = max(min(offset, w.line.End), w.line.Start)
+	w.before, w.after = t.Slice(text.Span{Start: w.line.Start, End: w.offset}), t.Slice(text.Span{Start: w.offset, End: w.line.End})
+	return w
+}
+
 // from gives the span from an offset in w.before to the place.
 func (w *writing) from(at int) text.Span {
 	return text.Span{Start: w.line.Start + at, End: w.offset}
@@ -81,6 +93,9 @@ func (w *writing) from(at int) text.Span {
 // rank tells how well something fits what was typed: 0 where it starts with it, 1
 // where it has it elsewhere, -1 where it has it not.
 func rank(typed string, in ...string) int {
+	if typed == "" {
+		return 0
+	}
 	typed = strings.ToLower(typed)
 	best := -1
 	for _, s := range in {
@@ -124,7 +139,7 @@ func (w *writing) ignore() ([]Item, bool) {
 			r.File != nil && !slices.Contains(r.Kinds, w.d.Kind) {
 			continue
 		}
-		item := Item{Label: r.ID, Documentation: r.Summary, Insert: r.ID, Replace: span, Kind: RuleID}
+		item := Item{Label: r.ID, Documentation: r.Summary, Insert: r.ID, Filter: r.ID, Replace: span, Kind: RuleID}
 		switch rank(typed, r.ID) {
 		case 0:
 			first = append(first, item)

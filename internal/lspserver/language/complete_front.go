@@ -59,6 +59,8 @@ func (w *writing) types(colon int) []Item {
 	if len(w.before) == colon {
 		space = " "
 	}
+	bare := strings.TrimLeft(typed, `"'`)
+	quotes := typed[:len(typed)-len(bare)]
 	typed = strings.Trim(typed, `"'`)
 	all := slices.Clone(memfile.Types)
 	for i, k := range all {
@@ -70,7 +72,7 @@ func (w *writing) types(colon int) []Item {
 	var items []Item
 	for _, k := range all {
 		if rank(typed, k) == 0 {
-			items = append(items, Item{Label: k, Documentation: typeWords[k], Insert: space + k, Replace: span, Kind: TypeValue})
+			items = append(items, Item{Label: k, Documentation: typeWords[k], Insert: space + k, Filter: quotes + k, Replace: span, Kind: TypeValue})
 		}
 	}
 	return items
@@ -83,7 +85,7 @@ func (w *writing) keys(b block, indent, typed string, span text.Span) []Item {
 	add := func(label, insert, detail string) {
 		if rank(typed, label) == 0 {
 			items = append(items, Item{Label: label, Detail: detail, Documentation: strings.ReplaceAll(keyWords[label], "`", ""),
-				Insert: insert, Replace: span, Kind: KeyName})
+				Insert: insert, Filter: label, Replace: span, Kind: KeyName})
 		}
 	}
 	if indent != "" {

@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"mem/core/memdir"
@@ -38,13 +37,17 @@ func (w *writing) wiki(at int) ([]Item, bool) {
 	for _, t := range w.s.View.Topics {
 		names[t.Name()]++
 	}
-	return w.topics(typed, func(t *memdir.Topic) (Item, bool) {
+	label := func(t *memdir.Topic) (string, bool) {
 		name := t.Name()
 		if names[name] > 1 || !w.means(name, t) {
 			name = stem(t.Path)
 		}
-		return Item{Label: name, Insert: name + end, Replace: span, Kind: TopicName}, nameable(name)
-	}), true
+		return name, nameable(name)
+	}
+	item := func(name string) Item {
+		return Item{Label: name, Insert: name + end, Filter: name, Replace: span, Kind: TopicName}
+	}
+	return w.topics(typed, nil, label, item), true
 }
 
 // closedName tells how much of what follows a place in a [[name]] belongs to the
@@ -98,8 +101,9 @@ func (w *writing) destination(at int) ([]Item, bool) {
 	} else if strings.HasPrefix(w.after, ")") {
 		end = ""
 	}
-	typed := strings.TrimPrefix(strings.TrimLeft(raw, " \t"), "<")
-	typed = strings.TrimPrefix(memfile.OneLine(unescaped(typed)), "./")
+	typed := strings.TrimPrefix(strings.TrimPrefix(strings.TrimLeft(raw, " \t"), "<"), "./")
+	marks := raw[:len(raw)-len(typed)]
+	typed = unescaped(typed)
 	linked := map[string]bool{}
 	if w.d.Index != nil {
 		for _, l := range w.d.Index.Links {
@@ -109,14 +113,11 @@ func (w *writing) destination(at int) ([]Item, bool) {
 		}
 	}
 	dir := path.Dir(w.d.Path)
-	items := w.topics(typed, func(t *memdir.Topic) (Item, bool) {
-		rel := memdir.Relative(dir, t.Path)
-		return Item{Label: rel, Insert: memfile.EncodeTarget(rel, anchor) + end, Replace: span, Kind: LinkTarget}, true
-	})
-	if len(linked) > 0 {
-		slices.SortStableFunc(items, func(a, b Item) int { return cmp.Compare(number(linked[a.Label]), number(linked[b.Label])) })
+	label := func(t *memdir.Topic) (string, bool) { return memdir.Relative(dir, t.Path), true }
+	item := func(rel string) Item {
+		return Item{Label: rel, Insert: memfile.EncodeTarget(rel, anchor) + end, Filter: marks + rel, Replace: span, Kind: LinkTarget}
 	}
-	return items, true
+	return w.topics(typed, linked, label, item), true
 }
 
 // openDestination reports whether what was typed behind "](" is still the
@@ -149,43 +150,42 @@ func openDestination(raw string) bool {
 }
 
 // topics gives the items of the topics whose label, path or name has what was
-// typed, the newest first. The file itself is none of them.
-func (w *writing) topics(typed string, item func(*memdir.Topic) (Item, bool)) []Item {
+// typed: those of the paths in late after all others, the newest first. The file
+// itself is none of them. An item is made of each label that comes to be offered.
+func (w *writing) topics(typed string, late map[string]bool, label func(*memdir.Topic) (string, bool), item func(label string) Item) []Item {
 	type candidate struct {
-		Item
 		topic *memdir.Topic
-		rank  int
-		at    time.Time
+		label string
+		order int // late ones behind the others, then by rank
+		at    int64
 	}
-	var all []candidate
+	all := make([]candidate, 0, len(w.s.View.Topics))
 	for _, t := range w.s.View.Topics {
 		if t.Path == w.d.Path {
 			continue
 		}
-		it, ok := item(t)
-		r := rank(typed, it.Label, t.Path, t.Name())
-		if !ok || r < 0 {
+		l, ok := label(t)
+		order := rank(typed, l, t.Path, t.Name())
+		if !ok || order < 0 {
 			continue
 		}
-		all = append(all, candidate{it, t, r, modified(t)})
+		if late[t.Path] {
+			order += 2
+		}
+		all = append(all, candidate{t, l, order, modified(t).UnixMicro()})
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), b.at.Compare(a.at), cmp.Compare(a.topic.Path, b.topic.Path))
+	slices.SortFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(b.at, a.at), cmp.Compare(a.topic.Path, b.topic.Path))
 	})
-	items := make([]Item, 0, len(all))
-	for _, c := range all {
-		c.Detail = memdir.Shown(c.topic.Meta.Type, 40)
-		c.Documentation = memdir.Shown(c.topic.Meta.Description, memdir.MaxShown)
-		items = append(items, c.Item)
+	n := min(len(all), maxItems+1) // one more tells that there are
+	items := make([]Item, 0, n)
+	for _, c := range all[:n] {
+		it := item(c.label)
+		it.Detail = memdir.Shown(c.topic.Meta.Type, 40)
+		it.Documentation = memdir.Shown(c.topic.Meta.Description, memdir.MaxShown)
+		items = append(items, it)
 	}
 	return items
-}
-
-func number(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // unescaped takes percent escapes out of what was typed of a destination.

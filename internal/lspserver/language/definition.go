@@ -8,7 +8,7 @@ import (
 
 // Definition gives what the text at offset leads to, and the part of the text that
 // does, empty where that is not told: from a link, a [[name]] or the line of an entry to the topic, at the heading
-// that an anchor names, else at its start; from the name of a topic to its entries.
+// that an anchor names, else to its start; from the name of a topic to its entries.
 // It gives several places where a [[name]] means several topics, and none where a
 // link is broken or leads out of the memory.
 func Definition(s *diagnostics.Snapshot, d *diagnostics.Doc, offset int) (to []Location, from text.Span) {
@@ -36,6 +36,9 @@ func Definition(s *diagnostics.Snapshot, d *diagnostics.Doc, offset int) (to []L
 func openAll(s *diagnostics.Snapshot, d *diagnostics.Doc, l memfile.Link) []Location {
 	goal := follow(s, d, l)
 	var to []Location
+	if goal.File != "" {
+		to = append(to, Location{Path: goal.File, Text: text.New("")})
+	}
 	for _, p := range goal.Paths {
 		to = append(to, open(s, d, p, goal.Anchor))
 	}

@@ -72,17 +72,24 @@ func aboutLink(s *diagnostics.Snapshot, d *diagnostics.Doc, offset int) (Tip, bo
 	if !ok {
 		return Tip{}, false
 	}
-	return Tip{targetWords(s, d, follow(s, d, l)), l.Span}, true
+	to := follow(s, d, l)
+	if to.Missing == "" {
+		return Tip{targetWords(s, d, to), l.Span}, true
+	}
+	words := "**Broken link:** this directory has no file " + code(to.Missing) + "."
+	if l.Wiki {
+		words = "**Unknown name:** no topic is called " + code(to.Missing) + "."
+	}
+	if paths := near(s, to.Missing); len(paths) > 0 {
+		words += "\n\nNearest: " + codes(paths)
+	}
+	return Tip{words, l.Span}, true
 }
 
 func targetWords(s *diagnostics.Snapshot, d *diagnostics.Doc, to target) string {
 	switch {
-	case to.Missing != "":
-		words := "**Nothing is there:** this memory has no topic " + code(to.Missing) + "."
-		if len(to.Near) > 0 {
-			words += "\n\nNearest: " + codes(to.Near)
-		}
-		return words
+	case to.File != "":
+		return code(to.File) + " is a file of this directory but no memory: agents that read this memory do not get it."
 	case to.Outside:
 		return "This link leads out of the memory directory. What is there is no memory, and agents that read this one do not get it."
 	case len(to.Paths) > 1:

@@ -39,6 +39,12 @@ var ask = map[string]func(*session, *diagnostics.Doc, int) string{
 	"symbols":    (*session).symbols,
 }
 
+// askConfig is ask for places in a .mem.yaml.
+var askConfig = map[string]func(*session, *text.Text, int) string{
+	"hover":    (*session).hoverConfig,
+	"complete": (*session).completeConfig,
+}
+
 // TestPlaces runs testdata/<method>/*.txtar: memory directories as package diagtest
 // reads them, with what the method says at each mark.
 func TestPlaces(t *testing.T) {
@@ -64,15 +70,20 @@ func runCase(t *testing.T, method, file string) {
 	}
 	var b strings.Builder
 	for _, p := range places {
-		d, err := s.Doc(p.path)
-		if err != nil {
-			t.Fatal(err)
+		tx := text.New(s.c.Config)
+		said := func() string { return askConfig[method](s, tx, p.offset) }
+		if p.path != diagnostics.ConfigName {
+			d, err := s.Doc(p.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tx, said = d.File.Text, func() string { return ask[method](s, d, p.offset) }
 		}
-		at := d.File.Text.Position(p.offset, s.c.Encoding)
-		if back, err := d.File.Text.Offset(at, s.c.Encoding); err != nil || back != p.offset {
+		at := tx.Position(p.offset, s.c.Encoding)
+		if back, err := tx.Offset(at, s.c.Encoding); err != nil || back != p.offset {
 			t.Fatalf("%s: offset %d is %+v, and that is %d (%v)", p.path, p.offset, at, back, err)
 		}
-		fmt.Fprintf(&b, "== %s:%d:%d\n%s", p.path, at.Line+1, at.Character+1, ask[method](s, d, p.offset))
+		fmt.Fprintf(&b, "== %s:%d:%d\n%s", p.path, at.Line+1, at.Character+1, said())
 	}
 	got := b.String()
 	if !*update {
@@ -100,21 +111,22 @@ type session struct {
 func open(t testing.TB, src []byte) (*session, []place) {
 	c := diagtest.Parse(t, src)
 	var places []place
-	for _, f := range txtar.Parse(src).Files { // in the order of the case
-		file := c.Files[f.Name]
-		if file == nil {
-			continue
-		}
-		data := string(file.Data)
+	unmarked := func(p, data string) string {
 		for {
 			i := strings.Index(data, mark)
 			if i < 0 {
-				break
+				return data
 			}
 			data = data[:i] + data[i+len(mark):]
-			places = append(places, place{f.Name, i})
+			places = append(places, place{p, i})
 		}
-		file.Data = []byte(data)
+	}
+	for _, f := range txtar.Parse(src).Files { // in the order of the case
+		if file := c.Files[f.Name]; file != nil {
+			file.Data = []byte(unmarked(f.Name, string(file.Data)))
+		} else if f.Name == diagnostics.ConfigName {
+			c.Config = unmarked(f.Name, c.Config)
+		}
 	}
 	return &session{c.Snapshot(t, c.Engine(nil, nil), c.Files), c}, places
 }
@@ -127,29 +139,49 @@ func (s *session) span(t *text.Text, at text.Span) string {
 
 func (s *session) hover(d *diagnostics.Doc, offset int) string {
 	tip, ok := language.Hover(s.Snapshot, d, offset)
+	return s.tip(d.File.Text, tip, ok)
+}
+
+func (s *session) hoverConfig(t *text.Text, offset int) string {
+	tip, ok := language.ConfigHover(t, offset)
+	return s.tip(t, tip, ok)
+}
+
+func (s *session) tip(t *text.Text, tip language.Tip, ok bool) string {
 	if !ok {
 		return "nothing\n"
 	}
-	return s.span(d.File.Text, tip.Span) + "\n" + indented(tip.Markdown)
+	return s.span(t, tip.Span) + "\n" + indented(tip.Markdown)
 }
 
 func (s *session) complete(d *diagnostics.Doc, offset int) string {
 	items, incomplete := language.Complete(s.Snapshot, d, offset)
+	return s.items(d.File.Text, items, incomplete)
+}
+
+func (s *session) completeConfig(t *text.Text, offset int) string {
+	return s.items(t, language.ConfigComplete(t, offset), false)
+}
+
+func (s *session) items(t *text.Text, items []language.Item, incomplete bool) string {
 	if len(items) == 0 {
 		return "nothing\n"
 	}
 	var b strings.Builder
 	for i, it := range items {
 		if i == 0 || it.Replace != items[i-1].Replace {
-			fmt.Fprintf(&b, "replace %s\n", s.span(d.File.Text, it.Replace))
+			fmt.Fprintf(&b, "replace %s\n", s.span(t, it.Replace))
 		}
 		fmt.Fprintf(&b, "    %s", it.Label)
+		if it.Filter != it.Label {
+			fmt.Fprintf(&b, " by %s", it.Filter)
+		}
 		for _, more := range []string{it.Detail, it.Documentation} {
 			if more != "" {
 				fmt.Fprintf(&b, " | %s", more)
 			}
 		}
-		after, ok := text.Apply(d.Source(), []text.Edit{{Span: it.Replace, New: it.Insert}})
+		after, ok := text.Apply(t.String(), []text.Edit{{Span: it.Replace, New: it.Insert}})
 		if !ok {
 			return "an edit outside the text\n"
 		}

@@ -71,21 +71,19 @@ func entryAt(d *diagnostics.Doc, offset int) *memfile.Entry {
 	return &es[i]
 }
 
-// target is what a link leads to.
+// target is what a link leads to. A destination that is none of these things, such
+// as a folder or an absolute path, has the empty one.
 type target struct {
 	// Paths are files of this memory; several where a [[name]] means several topics.
-	Paths  []string
-	Anchor string // of a heading, decoded, without "#"
-	// Missing is the path or name of which there is no file or topic, and Near are
-	// paths of topics that it may mean.
-	Missing string
-	Near    []string
+	Paths   []string
+	Anchor  string // of a heading, decoded, without "#"
+	File    string // another file of the directory, which is no memory
+	Missing string // the path or name of which there is no file or topic
 	Outside bool   // it leads out of the memory directory
 	URL     string // for the web and mail
 }
 
-// follow gives what a link in a file leads to. A destination that is none of the
-// things in target gives the empty one.
+// follow gives what a link in a file leads to.
 func follow(s *diagnostics.Snapshot, d *diagnostics.Doc, l memfile.Link) target {
 	if l.Wiki {
 		return followName(s, d.Path, l.Target)
@@ -101,83 +99,68 @@ func follow(s *diagnostics.Snapshot, d *diagnostics.Doc, l memfile.Link) target 
 		return target{Paths: []string{d.Path}, Anchor: anchor}
 	case p == "" && isURL(raw):
 		return target{URL: raw}
-	case p == "":
+	case p == "" || p == ".":
 		return target{}
 	case p == ".." || strings.HasPrefix(p, "../"):
 		return target{Outside: true}
-	case isFile(s, p):
-		return target{Paths: []string{p}, Anchor: anchor}
-	case !memfile.IsMarkdown(p):
-		return target{}
 	}
-	return target{Missing: p, Near: near(s, p)}
+	to := followPath(s, p)
+	to.Anchor = anchor
+	return to
+}
+
+// followPath gives what a path in the memory directory leads to.
+func followPath(s *diagnostics.Snapshot, p string) target {
+	if _, ok := s.Kind(p); ok {
+		return target{Paths: []string{p}}
+	}
+	if !s.View.Exists(p) {
+		return target{Missing: p}
+	}
+	for _, t := range s.View.Lookup(p) { // where the file system knows no case
+		if strings.EqualFold(t.Path, p) {
+			return target{Paths: []string{t.Path}}
+		}
+	}
+	if path.Ext(p) == "" {
+		return target{} // most likely a folder, which no editor opens
+	}
+	return target{File: p}
 }
 
 // followName gives the topics that a [[name]] means. "[[name#heading]]" names a
 // heading, "[[#heading]]" one of the same file.
 func followName(s *diagnostics.Snapshot, from, name string) target {
-	if p, err := resolve(s, name); err == nil {
+	if p := lookup(s, name); p != nil {
 		return target{Paths: p}
 	}
 	name, anchor, has := strings.Cut(name, "#")
 	if has && strings.TrimSpace(name) == "" {
 		return target{Paths: []string{from}, Anchor: anchor}
 	}
-	p, err := resolve(s, name)
-	if err == nil {
+	if p := lookup(s, name); p != nil {
 		return target{Paths: p, Anchor: anchor}
 	}
-	return target{Missing: strings.TrimSpace(name), Near: nearest(err)}
+	return target{Missing: strings.TrimSpace(name)}
 }
 
-// resolve gives the paths of the topics that a name means, as View.Resolve finds
-// them; more than one where it is ambiguous.
-func resolve(s *diagnostics.Snapshot, name string) ([]string, error) {
-	t, err := s.View.Resolve(name)
-	if err == nil {
-		return []string{t.Path}, nil
+// lookup gives the paths of the topics that a name means.
+func lookup(s *diagnostics.Snapshot, name string) []string {
+	var paths []string
+	for _, t := range s.View.Lookup(name) {
+		paths = append(paths, t.Path)
 	}
-	var many *memdir.AmbiguousError
-	if errors.As(err, &many) {
-		return many.Paths, nil
-	}
-	return nil, err
+	return paths
 }
 
-// near gives paths of topics that a path without a file may mean.
-func near(s *diagnostics.Snapshot, p string) []string {
-	found, err := resolve(s, p)
-	if err != nil {
-		return nearest(err)
-	}
-	return found
-}
-
-func nearest(err error) []string {
+// near gives paths of topics that a path or name which leads nowhere may mean.
+func near(s *diagnostics.Snapshot, ref string) []string {
+	_, err := s.View.Resolve(ref)
 	var none *memdir.NotFoundError
 	if errors.As(err, &none) {
 		return none.Near
 	}
-	return nil
-}
-
-// isFile reports whether a path is that of a file of this memory.
-func isFile(s *diagnostics.Snapshot, p string) bool {
-	if p == memfile.IndexName {
-		return s.View.Index.Exists
-	}
-	if s.View.Topic(p) != nil {
-		return true
-	}
-	if !strings.HasPrefix(p, memdir.LogsDir+"/") {
-		return false
-	}
-	for i := range s.View.Logs {
-		if s.View.Logs[i].Path == p {
-			return true
-		}
-	}
-	return false
+	return lookup(s, ref)
 }
 
 // isURL reports whether a destination is one that an editor may open: scripts,

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"mem/core/memdir"
 	"mem/core/memfile"
 	"mem/core/text"
 	"mem/diagnostics"
@@ -28,7 +27,11 @@ func References(s *diagnostics.Snapshot, d *diagnostics.Doc, offset int, declara
 // subjects gives the files that the text at offset is about.
 func subjects(s *diagnostics.Snapshot, d *diagnostics.Doc, offset int) []string {
 	if l, ok := linkAt(d, offset); ok {
-		return follow(s, d, l).Paths
+		to := follow(s, d, l)
+		if to.File != "" {
+			return []string{to.File}
+		}
+		return to.Paths
 	}
 	if e := entryAt(d, offset); e != nil {
 		return follow(s, d, e.Link).Paths
@@ -54,21 +57,12 @@ func declarationOf(s *diagnostics.Snapshot, p string) Location {
 // kept of them; only those are loaded, and their links taken from the text that
 // the places count in.
 func linksTo(s *diagnostics.Snapshot, p string) []Location {
-	names := namesOf(s.View.Topic(p))
-	known := map[string]bool{}
 	leads := func(from string, l memfile.Link) bool {
 		if !l.Wiki {
-			return diagnostics.Target(from, l) == p
+			q := diagnostics.Target(from, l)
+			return q == p || strings.EqualFold(q, p) && slices.Contains(followPath(s, q).Paths, p)
 		}
-		if !names.mayMean(l.Target) {
-			return false
-		}
-		yes, seen := known[l.Target]
-		if !seen {
-			yes = slices.Contains(followName(s, "", l.Target).Paths, p)
-			known[l.Target] = yes
-		}
-		return yes
+		return s.View.Topic(p) != nil && slices.Contains(followName(s, "", l.Target).Paths, p)
 	}
 	var all []Location
 	for _, from := range s.Paths() {
@@ -87,39 +81,3 @@ func linksTo(s *diagnostics.Snapshot, p string) []Location {
 	}
 	return all
 }
-
-// names are the forms, folded, under which a topic can be named: finding out what
-// a name means looks at all topics, so the names that cannot mean this one are told
-// beforehand.
-type names []string
-
-func namesOf(t *memdir.Topic) names {
-	if t == nil {
-		return nil
-	}
-	return names{memdir.Fold(t.Name()), memdir.Fold(t.Path), memdir.Fold(strings.TrimSuffix(t.Path, ".md")), memdir.Fold(memdir.Stem(t.Path))}
-}
-
-// mayMean reports whether a name could be one of the topic's. It errs on the side
-// of yes.
-func (n names) mayMean(name string) bool {
-	if len(n) == 0 {
-		return false
-	}
-	name = strings.ReplaceAll(name, `\`, "/")
-	whole := strings.TrimSuffix(memdir.Fold(name), ".md")
-	part, _, _ := strings.Cut(whole, "#")
-	part = strings.TrimSuffix(strings.TrimRight(part, "-"), ".md")
-	for _, own := range n {
-		for _, w := range []string{whole, part} {
-			if strings.HasSuffix(strings.TrimSuffix(own, ".md"), last(w)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// last gives the last element of a path: "./a/../b" is cleaned before it is looked
-// up, which leaves the last element as it is.
-func last(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
