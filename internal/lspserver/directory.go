@@ -30,6 +30,7 @@ type directory struct {
 
 	mu      sync.Mutex
 	ws      *workspace.Directory
+	config  fileStamp // of the user's configuration with which ws was opened
 	last    recent
 	abandon context.CancelFunc // the check under way
 	late    map[string]lateFindings

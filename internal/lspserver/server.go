@@ -17,7 +17,6 @@ import (
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
-	"mem/core/guard"
 	"mem/core/memory"
 	"mem/core/settings"
 	"mem/diagnostics"
@@ -47,7 +46,7 @@ type server struct {
 	stream  *stream
 	client  protocol.Client
 	outbox  *outbox
-	guard   *guard.Scanner
+	config  userConfig
 	routes  map[string]*method
 	running sync.WaitGroup // goroutines that are ours
 
@@ -96,7 +95,6 @@ func (s *server) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.ctx = ctx
-	s.guard = s.newGuard()
 	st := newStream(s.o.In, s.o.Out)
 	s.stream = st
 	st.log = s.logf
@@ -137,21 +135,6 @@ func (s *server) serve(ctx context.Context) error {
 		return ErrNoShutdown
 	}
 	return nil
-}
-
-// newGuard gives the scanner with the user's own exceptions. A configuration that
-// cannot be read is said and makes none.
-func (s *server) newGuard() *guard.Scanner {
-	config, err := settings.LoadConfig(s.o.Env)
-	if err == nil {
-		var g *guard.Scanner
-		if g, err = guard.New(guard.Options{Allow: config.Guard.Allow}); err == nil {
-			return g
-		}
-	}
-	s.logf("the configuration is not used: %v", err)
-	g, _ := guard.New(guard.Options{}) // fails for what is allowed only
-	return g
 }
 
 // logf writes a line of the log.

@@ -24,11 +24,14 @@ type recent struct {
 	docs map[string]*diagnostics.Doc // what was asked about, parsed
 }
 
-// opened gives the directory for use. It is opened when it is first needed.
+// opened gives the directory for use. It is opened when it is first needed, and
+// again when the user's configuration was changed; what was opened before is left
+// to those who use it.
 func (d *directory) opened() (*workspace.Directory, error) {
+	now := d.s.configStamp()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.ws != nil {
+	if d.ws != nil && d.config == now {
 		return d.ws, nil
 	}
 	ws, err := workspace.Open(d.path, workspace.Options{Env: d.s.o.Env, Project: d.s.projectOf(d.path), Origin: d.s.origin})
@@ -41,7 +44,7 @@ func (d *directory) opened() (*workspace.Directory, error) {
 	if d.s.engine != nil {
 		ws.Engine = d.s.engine
 	}
-	d.ws = ws
+	d.ws, d.config, d.last = ws, now, recent{}
 	return ws, nil
 }
 
