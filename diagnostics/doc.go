@@ -72,3 +72,7 @@ func (d *Doc) FirstLine() text.Span {
 	}
 	return s
 }
+
+// Ignores gives the ignore comments, one for each rule that they name. Whether they
+// were of use is not told: only a check knows.
+func (d *Doc) Ignores() []Ignore { return d.ignores() }
