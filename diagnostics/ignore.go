@@ -51,7 +51,7 @@ const maxIgnore = 1 << 10
 
 // A comment names one rule or several, with commas or spaces between them.
 var (
-	htmlIgnore = regexp.MustCompile(`^<!--\s*mem-ignore-([\w-]*\w)(?:[\s:]+([^>]*?))?\s*-->`)
+	htmlIgnore = regexp.MustCompile(`^<!--\s*mem-ignore-([\w-]*\w)(?:[\s:]+([^<>]*?))?\s*-->`)
 	yamlIgnore = regexp.MustCompile(`(?m)^[ \t]*(#[ \t]*mem-ignore-([\w-]*\w)(?:[ \t:]+([^\r\n]*?))?)[ \t]*\r?$`)
 	ruleName   = regexp.MustCompile(`[^\s,]+`)
 )
