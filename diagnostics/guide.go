@@ -136,16 +136,32 @@ func listMark(line string) int {
 	return 0
 }
 
+// unfolded are the characters that make no difference.
+var unfolded = func() (out [utf8.RuneSelf]bool) {
+	for _, c := range []byte("*_`~#>|\\[] \t\r\n\v\f") {
+		out[c] = true
+	}
+	return out
+}()
+
 // folded gives the characters of a paragraph as they are compared, one by one, until
 // put says no: in lower case, without white space, marks of Markdown and the mark of
 // a list.
 func folded(p string, put func(r rune) bool) {
 	p = strings.TrimLeft(p, " \t")
 	for _, r := range p[listMark(p):] {
-		if strings.ContainsRune("*_`~#>|\\[]", r) || unicode.IsSpace(r) {
+		switch {
+		case r >= 0x80:
+			if unicode.IsSpace(r) {
+				continue
+			}
+			r = unicode.ToLower(r)
+		case unfolded[r]:
 			continue
+		case 'A' <= r && r <= 'Z':
+			r += 'a' - 'A'
 		}
-		if !put(unicode.ToLower(r)) {
+		if !put(r) {
 			return
 		}
 	}

@@ -30,7 +30,7 @@ func findDated(src string, part text.Span, found []dated) []dated {
 		switch {
 		case c >= 0x80:
 			d, ok = chineseAt(src[:part.End], i)
-		case i > 0 && isAlnum(src[i-1]):
+		case i+3 > part.End || !englishStart(src[i:i+3]) || i > 0 && isAlnum(src[i-1]):
 			continue
 		default:
 			d, ok = englishAt(src[:part.End], i)
@@ -45,6 +45,25 @@ func findDated(src string, part text.Span, found []dated) []dated {
 		i = max(i, d.span.End-1)
 	}
 	return found
+}
+
+// englishStart reports whether a word of English phrases begins with these three
+// bytes; "in" has two, and what is no letter behind them.
+func englishStart(s string) bool {
+	a, b, c := s[0]|0x20, s[1]|0x20, s[2]|0x20
+	switch a {
+	case 't':
+		return b == 'o' && (c == 'd' || c == 'm' || c == 'n') || b == 'h' && c == 'i'
+	case 'i':
+		return b == 'n' && !isLetter(c)
+	case 'a':
+		return b == 'g' && c == 'o'
+	case 'l':
+		return b == 'a' && c == 's'
+	case 'n':
+		return b == 'e' && c == 'x'
+	}
+	return b == 'e' && c == 's'
 }
 
 // dateBeside reports whether the date that a phrase means stands behind it in
