@@ -216,17 +216,12 @@ func (e *Engine) obey(ctx context.Context, s *Snapshot, p string, en *entry, fou
 	if en != nil {
 		comments = slices.Clone(en.ignores)
 	}
+	silence := silencersOf(comments)
 	kept := slices.DeleteFunc(found, func(f Finding) bool {
 		if r := e.Rule(f.Rule); r != nil && r.Safety {
 			return f.Fingerprint != "" && e.Allowed != nil && e.Allowed(f.Fingerprint)
 		}
-		silenced := false
-		for i := range comments {
-			if comments[i].silences(f) {
-				comments[i].Used, silenced = true, true
-			}
-		}
-		return silenced
+		return silence.by(f)
 	})
 	if len(comments) == 0 {
 		return kept, nil

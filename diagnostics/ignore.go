@@ -35,12 +35,46 @@ func (g Ignore) Known() bool {
 	return g.Rule != "" && (g.Form == IgnoreNextLine || g.Form == IgnoreFile)
 }
 
-// silences reports whether a finding of the same file is meant.
-func (g Ignore) silences(f Finding) bool {
-	if g.Rule != f.Rule || !g.Known() {
+// silencers finds the comments that silence a finding without a look at all of them.
+type silencers map[silencer][]*Ignore
+
+// silencer is a rule and the line on which it is silenced; -1 is all of the file.
+type silencer struct {
+	rule string
+	line int
+}
+
+func silencersOf(comments []Ignore) silencers {
+	all := silencers{}
+	for i := range comments {
+		g := &comments[i]
+		if !g.Known() {
+			continue
+		}
+		at := silencer{g.Rule, g.target}
+		if g.File {
+			at.line = -1
+		}
+		all[at] = append(all[at], g)
+	}
+	return all
+}
+
+// by reports whether a finding of the same file is silenced, and notes by which
+// comments.
+func (s silencers) by(f Finding) bool {
+	if len(s) == 0 {
 		return false
 	}
-	return g.File || f.Text.LineAt(f.Span.Start) == g.target
+	here := s[silencer{f.Rule, f.Text.LineAt(f.Span.Start)}]
+	file := s[silencer{f.Rule, -1}]
+	for _, g := range here {
+		g.Used = true
+	}
+	for _, g := range file {
+		g.Used = true
+	}
+	return len(here)+len(file) > 0
 }
 
 const ignoreMark = "mem-ignore-"

@@ -31,6 +31,10 @@ var (
 	durations = []string{"every", "each", "any ", "always", "expire", "within", "per ", "after", "if ", "when", "timeout", "ttl", "retention", "retain",
 		"usually", "typically", "average", "done in", "built in", "finished in", "completed in", "took", "takes", "delete", "lapse", "rotate",
 		"refresh", "times in", "once in", "twice in", "up to", "at most", "at least"}
+	// And "in two weeks" is a day only where one of these says that it is to come:
+	// "we built it in two weeks".
+	toCome = []string{" will ", "'ll ", "’ll ", "due ", "going to ", " is in ", " are in ", "starts ", "start in", "begins ", "ends ", "release in", "releases ",
+		"launch in", "launches ", "ship in", "ships ", "meet ", "meeting in", "back in", "deadline", "planned ", "scheduled ", "revisit", "review in", "again in", "remind"}
 )
 
 // englishAt gives the phrase that begins, or ends with "ago", at i.
@@ -149,10 +153,9 @@ func (d *dated) inSome(src string) bool {
 		behind = behind[:k]
 	}
 	sentence = strings.ToLower(sentence + behind)
-	for _, word := range durations {
-		if strings.Contains(sentence, word) {
-			return false
-		}
+	contains := func(word string) bool { return strings.Contains(sentence, word) }
+	if slices.ContainsFunc(durations, contains) || !slices.ContainsFunc(toCome, contains) {
+		return false
 	}
 	if d.lead = "in "; u == day {
 		d.lead = "on "

@@ -39,6 +39,8 @@ func TestAbsoluteDates(t *testing.T) {
 		{"We will know in a month", "We will know in 2026-12"},
 		{"in 5 minutes, in 3 months it will expire", "in 5 minutes, in 3 months it will expire"},
 		{"Runs in 2 days on average", "Runs in 2 days on average"},
+		{"We built it in two weeks, and once in a year it fails.", "We built it in two weeks, and once in a year it fails."},
+		{"The importer needs to run in 3 days", "The importer needs to run in 3 days"},
 		{"10 days ago", "2026-11-15"},
 		{"Started (yesterday) and ended [today]", "Started (2026-11-24) and ended [2026-11-25]"},
 		{"yesterday/today", "yesterday/today"},
