@@ -20,8 +20,8 @@ func instructionOverlap() diagnostics.Rule {
 			{Claim: "CLAUDE.md is loaded in every session, whatever memory says", Source: "observed", Client: "Claude Code 2.1.332", Checked: "2026-11-30"},
 		},
 		File: func(p *diagnostics.Pass) {
-			if p.Guide == nil {
-				return
+			if p.Guide == nil || repositoryOwn(p) {
+				return // the documents of a repository are for people, too
 			}
 			t := p.Doc.File.Text
 			for s := range diagnostics.Paragraphs(t, p.Doc.File.Body) {
