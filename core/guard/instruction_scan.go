@@ -59,6 +59,10 @@ func (s *sentences) scan() {
 			}
 			s.limit = min(s.limit, s.skip[0].Start)
 		}
+		if c := s.src[s.at]; c < utf8.RuneSelf && asciiKinds[c] == kindWord {
+			s.word()
+			continue
+		}
 		s.next()
 	}
 	s.flush()
@@ -240,7 +244,7 @@ func (s *sentences) emit(start, end int, word uint16) {
 	if s.newLine && s.stop == stopNone && capital(s.src[start:]) {
 		s.stop = stopSoft
 	}
-	s.toks = append(s.toks, token{start, end, word, s.stop, s.newLine, s.colon})
+	s.toks = append(s.toks, token{int32(start), int32(end), word, s.stop, s.newLine, s.colon})
 	s.stop, s.newLine, s.colon = stopNone, false, false
 	if len(s.toks) == maxSentence {
 		s.match(maxSentence - keptWords)

@@ -18,6 +18,7 @@ const (
 func (s *sentences) word() {
 	var buf [maxWord]byte
 	n, digits := 0, 0
+	head := uint64(0) // the first eight letters
 	ident, lowerSeen, plain := false, false, true
 	end := s.at
 	src := s.src[:s.limit]
@@ -33,9 +34,15 @@ func (s *sentences) word() {
 			if n < maxWord {
 				buf[n] = low
 			}
+			if n < 8 {
+				head |= uint64(low) << (8 * n)
+			}
 			n, i = n+1, i+1
 			end = i
 			continue
+		}
+		if c < utf8.RuneSelf && c != '\'' && asciiKinds[c] != kindEmphasis {
+			break
 		}
 		size, letter, fold := s.within(i)
 		if size == 0 {
@@ -46,6 +53,9 @@ func (s *sentences) word() {
 				plain = false
 			} else if n < maxWord {
 				buf[n] = fold
+				if n < 8 {
+					head |= uint64(fold) << (8 * n)
+				}
 			}
 			n++
 			end = i + size
@@ -54,11 +64,15 @@ func (s *sentences) word() {
 		}
 		i += size
 	}
+	if end == s.at { // a span to skip starts inside a character
+		s.at++
+		return
+	}
 	id := wordOther
 	if plain && n <= maxWord {
-		id = s.table.index.find(&buf, n)
+		id = s.table.index.find(head, buf[:n])
 	}
-	if s.tail(end, digits == n) {
+	if end < len(src) && src[end] != ' ' && s.tail(end, digits == n) {
 		return
 	}
 	if id == wordOther && ident {
