@@ -96,7 +96,7 @@ func (s *sentences) next() {
 	switch kind := asciiKinds[c]; kind {
 	case kindSpace, kindEmphasis:
 		if c == '~' && s.peek(1) == '/' {
-			s.path(s.at)
+			s.path(s.at, s.at)
 			return
 		}
 		s.at++
@@ -125,7 +125,7 @@ func (s *sentences) next() {
 		s.bracket(c)
 	case kindSlash:
 		if next := s.peek(1); next < utf8.RuneSelf && asciiKinds[next] == kindWord {
-			s.path(s.at)
+			s.path(s.at, s.at)
 			return
 		}
 		s.at++
@@ -208,7 +208,7 @@ func (s *sentences) pause(p stop) { s.stop = max(s.stop, p) }
 // full reads ".", "!" or "?", which end a sentence where white space follows.
 func (s *sentences) full() {
 	if s.src[s.at] == '.' && s.secretName(s.at) {
-		s.path(s.at)
+		s.path(s.at, s.at)
 		return
 	}
 	s.at++

@@ -129,7 +129,7 @@ func (s *sentences) tail(end int, number bool) bool {
 	case rest[0] == ':' && bytes.HasPrefix(rest, []byte("://")), rest[0] == '@' && asciiKinds[rest[1]&0x7F] == kindWord:
 		s.address(end)
 	case rest[0] == '/' && rest[1] < utf8.RuneSelf && (asciiKinds[rest[1]] == kindWord || rest[1] == '.' || rest[1] == '~'):
-		s.path(s.at)
+		s.path(s.at, end)
 	case number && rest[0] == '.' && '0' <= rest[1] && rest[1] <= '9':
 		s.number(end)
 	default:
@@ -190,13 +190,13 @@ func (s *sentences) secretName(i int) bool {
 	return false
 }
 
-// path reads a path as one word.
-func (s *sentences) path(start int) {
-	n := s.at
+// path reads a path as one word. It is known to reach to from: what stands before may be no byte of a path.
+func (s *sentences) path(start, from int) {
+	n := from
 	for n < s.limit && n < start+maxToken && isPathByte(s.src[n]) {
 		n++
 	}
-	for n > s.at+1 && s.src[n-1] == '.' {
+	for n > from+1 && s.src[n-1] == '.' {
 		n--
 	}
 	p := bytes.TrimRight(s.src[start:n], "*_/")
