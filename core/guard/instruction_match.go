@@ -43,6 +43,7 @@ type patternTable struct {
 	lead, neg, goOn  *wordSet
 	to, shell, fetch *wordSet
 	hasFirst         wordSet
+	index            *wordIndex
 }
 
 var instructionTable = sync.OnceValue(func() *patternTable {
@@ -56,6 +57,7 @@ var instructionTable = sync.OnceValue(func() *patternTable {
 			}
 		}
 	}
+	t.index = indexOf(t.vocabulary)
 	return t
 })
 

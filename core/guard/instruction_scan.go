@@ -45,6 +45,10 @@ func (s *sentences) scan() {
 	s.toks = make([]token, 0, 64)
 	s.lineStart()
 	for s.at < len(s.src) {
+		if s.src[s.at] == ' ' { // one byte in six
+			s.at++
+			continue
+		}
 		if s.comment > 0 && s.at > s.comment {
 			s.comment = 0 // a link or a tag reached over its end
 		}
@@ -172,7 +176,7 @@ func (s *sentences) peek(n int) byte {
 func (s *sentences) wide() {
 	r, size := utf8.DecodeRune(s.src[s.at:s.limit])
 	switch {
-	case unicode.Is(unicode.Han, r):
+	case isHan(r):
 		s.han(r, size)
 		return
 	case 0xFF21 <= r && r <= 0xFF3A, 0xFF41 <= r && r <= 0xFF5A, classOf(r) == nil && unicode.IsLetter(r):
@@ -192,6 +196,9 @@ func (s *sentences) wide() {
 	s.at += size
 }
 
+// isHan is unicode.Is(unicode.Han, r), for the block that nearly all characters are of without a search.
+func isHan(r rune) bool { return 0x4E00 <= r && r <= 0x9FEF || unicode.Is(unicode.Han, r) }
+
 func (s *sentences) pause(p stop) { s.stop = max(s.stop, p) }
 
 // full reads ".", "!" or "?", which end a sentence where white space follows.
@@ -202,7 +209,7 @@ func (s *sentences) full() {
 	}
 	s.at++
 	c := s.peek(0)
-	if c < utf8.RuneSelf && asciiKinds[c] != kindWord && c != '/' || unicode.Is(unicode.Han, s.runeAt()) {
+	if c < utf8.RuneSelf && asciiKinds[c] != kindWord && c != '/' || isHan(s.runeAt()) {
 		s.flush()
 		return
 	}
@@ -246,7 +253,7 @@ func (s *sentences) emit(start, end int, word uint16) {
 // capital reports whether a line that begins so is likely to begin a sentence.
 func capital(word []byte) bool {
 	r, _ := utf8.DecodeRune(word)
-	return unicode.IsUpper(r) || unicode.Is(unicode.Han, r)
+	return unicode.IsUpper(r) || isHan(r)
 }
 
 // flush ends the sentence.

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"encoding/binary"
 	"strings"
 	"unicode/utf8"
 )
@@ -9,6 +10,8 @@ import (
 type vocabulary struct {
 	ids map[string]uint16
 	han map[rune][]hanWord // by first character, longest first
+
+	hanFirst [1 << 16 / 64]uint64 // bit set: some word begins with this character
 }
 
 type hanWord struct {
@@ -66,6 +69,9 @@ func (t *patternTable) id(word string) uint16 {
 	id := uint16(len(t.ids)) + firstWordID
 	t.ids[word] = id
 	if first, size := utf8.DecodeRuneInString(word); size > 1 {
+		if first < 1<<16 {
+			t.hanFirst[first/64] |= 1 << (first % 64)
+		}
 		list := append(t.han[first], hanWord{[]rune(word[size:]), id})
 		for i := len(list) - 1; i > 0 && len(list[i].rest) > len(list[i-1].rest); i-- {
 			list[i], list[i-1] = list[i-1], list[i]
@@ -73,4 +79,48 @@ func (t *patternTable) id(word string) uint16 {
 		t.han[first] = list
 	}
 	return id
+}
+
+// wordIndex finds the words of Latin letters in a vocabulary: most words of a text are looked up, and a map takes three
+// times as long.
+type wordIndex struct {
+	slots [indexSlots]uint16 // 1 + position in words
+	words []string
+	ids   []uint16
+}
+
+// indexSlots is several times the number of words, so that nearly every lookup ends at the first slot.
+const indexSlots = 4096
+
+func indexOf(v vocabulary) *wordIndex {
+	x := &wordIndex{}
+	for word, id := range v.ids {
+		if len(word) > maxWord || word[0] >= utf8.RuneSelf {
+			continue
+		}
+		var buf [maxWord]byte
+		n := copy(buf[:], word)
+		x.words, x.ids = append(x.words, word), append(x.ids, id)
+		at := slotOf(&buf, n)
+		for x.slots[at] != 0 {
+			at = (at + 1) % indexSlots
+		}
+		x.slots[at] = uint16(len(x.words))
+	}
+	return x
+}
+
+// slotOf gives where the search for a word begins: what its first eight letters and its length hash to.
+func slotOf(buf *[maxWord]byte, n int) uint64 {
+	return (binary.LittleEndian.Uint64(buf[:8]) + uint64(n)) * 0x9E3779B97F4A7C15 >> 52
+}
+
+// find gives the number of the word in the first n bytes of buf, which are followed by zeros.
+func (x *wordIndex) find(buf *[maxWord]byte, n int) uint16 {
+	for at := slotOf(buf, n); x.slots[at] != 0; at = (at + 1) % indexSlots {
+		if i := x.slots[at] - 1; x.words[i] == string(buf[:n]) {
+			return x.ids[i]
+		}
+	}
+	return wordOther
 }

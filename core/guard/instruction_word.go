@@ -20,8 +20,9 @@ func (s *sentences) word() {
 	n, digits := 0, 0
 	ident, lowerSeen, plain := false, false, true
 	end := s.at
-	for i := s.at; i < s.limit; {
-		c := s.src[i]
+	src := s.src[:s.limit]
+	for i := s.at; i < len(src); {
+		c := src[i]
 		if c < utf8.RuneSelf && asciiKinds[c] == kindWord {
 			low := lower(c)
 			ident = ident || low != c && lowerSeen
@@ -55,7 +56,7 @@ func (s *sentences) word() {
 	}
 	id := wordOther
 	if plain && n <= maxWord {
-		id = s.table.ids[string(buf[:n])]
+		id = s.table.index.find(&buf, n)
 	}
 	if s.tail(end, digits == n) {
 		return
@@ -99,7 +100,7 @@ func (s *sentences) within(i int) (size int, letter bool, fold byte) {
 		}
 		return size, false, 0
 	}
-	if unicode.Is(unicode.Han, r) || !unicode.IsLetter(r) && !unicode.IsMark(r) {
+	if isHan(r) || !unicode.IsLetter(r) && !unicode.IsMark(r) {
 		return 0, false, 0
 	}
 	return size, true, 0
@@ -207,7 +208,11 @@ func isPathByte(c byte) bool {
 // han reads a word of the vocabulary at a Chinese character, or the character alone. What does not show may stand in it.
 func (s *sentences) han(first rune, size int) {
 	start, end, word := s.at, s.at+size, wordOther
-	for _, w := range s.table.han[first] {
+	var words []hanWord
+	if first >= 1<<16 || s.table.hanFirst[first/64]&(1<<(first%64)) != 0 {
+		words = s.table.han[first]
+	}
+	for _, w := range words {
 		if n := s.hasRunes(start+size, w.rest); n >= 0 {
 			end, word = n, w.id
 			break

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -81,7 +82,7 @@ func write(t *testing.T, file string, src []byte, c *diagtest.Case, e *diagnosti
 		}
 		for _, want := range c.Fixed {
 			p, ok := strings.CutPrefix(f.Name, "fixed/"+want.Name()+"/")
-			marked := strings.Contains(string(a.Comment), ": "+p)
+			marked := regexp.MustCompile(`(?m)^(crlf|bom|raw): ` + regexp.QuoteMeta(p) + `$`).Match(a.Comment)
 			if after := c.Fix(t, e, s, mine, want); ok && !marked {
 				f.Data = []byte(after[p])
 			}
