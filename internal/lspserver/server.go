@@ -74,7 +74,7 @@ type server struct {
 
 // The phases of a connection.
 const (
-	fresh int32 = iota
+	newborn int32 = iota
 	initialized
 	shutDown
 )
