@@ -54,7 +54,12 @@
     (unless (plist-get chosen :edit)
       (setq chosen (jsonrpc-request server :codeAction/resolve chosen)))
     (eglot--apply-workspace-edit (plist-get chosen :edit))
+    ;; A batch Emacs is never idle, which is when changes are sent.
+    (dolist (b (buffer-list))
+      (with-current-buffer b (when (eglot-managed-p) (eglot--signal-textDocument/didChange))))
     (mapcar (lambda (a) (plist-get a :title)) actions)))
+
+(defun y-or-n-p (&rest _) "Nobody is there to ask." t)
 
 (condition-case err
     (progn

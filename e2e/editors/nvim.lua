@@ -90,8 +90,9 @@ local ok, err = xpcall(function()
   local before = table.concat(lines(index), '\n')
   out.extracts = take(#lines(index), 'refactor.extract', '.')
   wait('the index to fit', function() return table.concat(lines(index), '\n') ~= before and not has(index, 'index-too-long') end)
+  vim.cmd('wall') -- this Neovim tells the server nothing of a new buffer before it is saved
+  wait('the new topic to be seen', function() return not has(index, 'broken-link') end)
   out.after = codes(index)
-  vim.cmd('wall')
   out.buffers = {}
   for _, b in ipairs(vim.api.nvim_list_bufs()) do table.insert(out.buffers, vim.api.nvim_buf_get_name(b)) end
 
