@@ -29,7 +29,7 @@ func (s *server) file(ctx context.Context, docs *documents, u uri.URI) (*file, e
 	if d == nil || doc.lost {
 		return nil, nil
 	}
-	_, snap, err := d.snapshot(ctx, docs.in(d.path), false)
+	_, snap, err := d.snapshot(ctx, docs.in(d.path), rested)
 	if err != nil {
 		return nil, err
 	}

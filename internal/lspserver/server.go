@@ -74,7 +74,7 @@ type server struct {
 
 // The phases of a connection.
 const (
-	fresh int32 = iota
+	newborn int32 = iota
 	initialized
 	shutDown
 )
@@ -113,6 +113,7 @@ func (s *server) serve(ctx context.Context) error {
 	stopped := false
 	select {
 	case <-s.exit:
+	case <-st.ended:
 	case <-conn.Done():
 	case <-ctx.Done():
 		stopped = true
@@ -122,19 +123,26 @@ func (s *server) serve(ctx context.Context) error {
 		}
 	}
 	cancel()
-	s.running.Wait()
+	// What does not end within the grace waits for a client that does not read, or
+	// for an input that cannot be closed. It ends with the process.
+	over := make(chan struct{})
+	go func() {
+		<-conn.Done()
+		s.running.Wait()
+		s.closeDirectories()
+		close(over)
+	}()
 	select {
-	case <-conn.Done():
-	case <-time.After(grace): // an input that cannot be closed
+	case <-over:
+	case <-time.After(grace):
 	}
-	s.closeDirectories()
-	if err := conn.Err(); err != nil {
-		return fmt.Errorf("the connection to the client: %w", err)
+	switch {
+	case s.phase.Load() == shutDown || stopped:
+		return nil
+	case conn.Err() != nil:
+		return fmt.Errorf("the connection to the client: %w", conn.Err())
 	}
-	if s.phase.Load() != shutDown && !stopped {
-		return ErrNoShutdown
-	}
-	return nil
+	return ErrNoShutdown
 }
 
 // logf writes a line of the log.
