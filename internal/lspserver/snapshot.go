@@ -70,12 +70,12 @@ func (d *directory) snapshot(ctx context.Context, open []*document, want freshne
 	d.mu.Lock()
 	last := d.last
 	d.mu.Unlock()
-	if want == rested && last.snap != nil && time.Since(last.at) < restAfter && slices.Equal(last.open, open) && last.snap.View.SameFiles() {
-		return ws, last.snap, nil
-	}
 	var from *diagnostics.Snapshot
 	at := time.Now()
-	if want == typed && last.snap != nil && at.Sub(last.at) < typedFor {
+	if age := at.Sub(last.at); last.snap != nil && (want == rested && age < restAfter || want == typed && age < typedFor) {
+		if want == rested && slices.Equal(last.open, open) && last.snap.View.SameFiles() {
+			return ws, last.snap, nil
+		}
 		from, at = last.snap, last.at
 	}
 	buffers := map[string]memdir.Buffer{}
