@@ -67,13 +67,16 @@ func (d *directory) snapshot(ctx context.Context, open []*document, want freshne
 	if err != nil {
 		return nil, nil, err
 	}
+	// One at a time: whoever asks while the same is being read has it then.
+	d.reading.Lock()
+	defer d.reading.Unlock()
 	d.mu.Lock()
 	last := d.last
 	d.mu.Unlock()
 	var from *diagnostics.Snapshot
 	at := time.Now()
 	if age := at.Sub(last.at); last.snap != nil && (want == rested && age < restAfter || want == typed && age < typedFor) {
-		if want == rested && slices.Equal(last.open, open) && last.snap.View.SameFiles() {
+		if slices.Equal(last.open, open) && last.snap.View.SameFiles() {
 			return ws, last.snap, nil
 		}
 		from, at = last.snap, last.at
