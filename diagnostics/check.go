@@ -139,8 +139,17 @@ func (e *Engine) Check(ctx context.Context, s *Snapshot, scope Scope) (*Result, 
 			}
 		}
 	}
+	failed := map[[2]string]bool{} // rules that did not do their work, with the path
+	for _, f := range r.Failures {
+		failed[[2]string{f.Rule, f.Path}] = true
+	}
 	for p, fs := range found {
-		kept, fail := e.obey(ctx, s, p, byPath[p], fs)
+		ran := func(id string) bool {
+			rule := e.Rule(id)
+			return rule != nil && (rule.File != nil || rule.Memory != nil) && (!rule.Late || scope.Late) &&
+				s.Config.severity(rule, rule.Severity) != Off && !failed[[2]string{id, p}] && !failed[[2]string{id, ""}]
+		}
+		kept, fail := e.obey(ctx, s, p, byPath[p], fs, ran)
 		r.Findings = append(r.Findings, kept...)
 		r.Failures = append(r.Failures, fail...)
 	}
@@ -212,22 +221,17 @@ func frames() string {
 
 // obey takes out what comments and the user's configuration silence, and lets the
 // rules about comments look at the rest.
-func (e *Engine) obey(ctx context.Context, s *Snapshot, p string, en *entry, found []Finding) ([]Finding, []Failure) {
+func (e *Engine) obey(ctx context.Context, s *Snapshot, p string, en *entry, found []Finding, ran func(string) bool) ([]Finding, []Failure) {
 	var comments []Ignore
 	if en != nil {
 		comments = slices.Clone(en.ignores)
 	}
+	silence := silencersOf(comments)
 	kept := slices.DeleteFunc(found, func(f Finding) bool {
 		if r := e.Rule(f.Rule); r != nil && r.Safety {
 			return f.Fingerprint != "" && e.Allowed != nil && e.Allowed(f.Fingerprint)
 		}
-		silenced := false
-		for i := range comments {
-			if comments[i].silences(f) {
-				comments[i].Used, silenced = true, true
-			}
-		}
-		return silenced
+		return silence.by(f)
 	})
 	if len(comments) == 0 {
 		return kept, nil
@@ -242,7 +246,9 @@ func (e *Engine) obey(ctx context.Context, s *Snapshot, p string, en *entry, fou
 		if rule.Ignores == nil || s.Config.severity(rule, rule.Severity) == Off {
 			continue
 		}
-		fs, fail := run(s.pass(ctx, rule, d), func(p *Pass) { rule.Ignores(p, comments) })
+		look := s.pass(ctx, rule, d)
+		look.engine, look.ran = e, ran
+		fs, fail := run(look, func(p *Pass) { rule.Ignores(p, comments) })
 		kept = append(kept, fs...)
 		failed = append(failed, fail...)
 	}

@@ -146,6 +146,9 @@ type Pass struct {
 	rule    *Rule
 	found   []Finding
 	failed  error
+
+	engine *Engine           // for Ignores
+	ran    func(string) bool // for Ignores
 }
 
 // Report adds a finding. Rule and severity are filled in; so are the path and
@@ -176,3 +179,15 @@ func (p *Pass) Report(f Finding) {
 // Fail says that the rule could not look at something, so that its silence about
 // it is no praise.
 func (p *Pass) Fail(err error) { p.failed = err }
+
+// Known gives the rules of the engine. Only a call of Ignores has them.
+func (p *Pass) Known() []Rule {
+	if p.engine == nil {
+		return nil
+	}
+	return p.engine.Rules
+}
+
+// Ran reports whether a rule has looked at p.Doc in this check, and has not failed:
+// that it found nothing there means something. Only a call of Ignores knows.
+func (p *Pass) Ran(rule string) bool { return p.ran != nil && p.ran(rule) }

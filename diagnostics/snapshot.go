@@ -42,14 +42,6 @@ func NewSnapshot(v *memdir.View, config *Config, guide *Guide, stamp memdir.Stam
 // Now is the time of the check.
 func (s *Snapshot) Now() time.Time { return s.Stamp.Now }
 
-// Guide is a file of instructions that the project keeps for agents.
-type Guide struct {
-	Path string // as people know it, such as CLAUDE.md
-	Text string
-	// Next is another such file of the project, nil after the last one.
-	Next *Guide
-}
-
 // Cache keeps what was found in files that did not change, across Snapshots of
 // one directory. It is safe for concurrent use.
 type Cache struct {

@@ -69,3 +69,36 @@ func BenchmarkAdded(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkTyping scans an index of 25 KB again and again while somebody types in the middle of it.
+func BenchmarkTyping(b *testing.B) {
+	const entry = "- [How the token of service %d is rotated](auth-token-%d.md) — the key is in the vault, ask the API team for the password of %d\n"
+	for name, tenth := range map[string]string{ // every tenth entry
+		"plain":                  entry,
+		"encoded":                strings.Replace(entry, "(auth-token-%d.md)", "(auth%%20token%%20%d.md)", 1),
+		"keywords of rare rules": strings.Replace(entry, "ask the API team", "ask the airtable team at facebook", 1),
+		"all encoded":            "",
+		"of another kind, a lot": strings.Repeat("Do not lose the secret token key of the api password. ", 2) + "%d %d %d\n",
+	} {
+		b.Run(name, func(b *testing.B) {
+			var index []byte
+			for i := 0; len(index) < 25_000; i++ {
+				line := entry
+				if i%10 == 0 && tenth != "" {
+					line = tenth
+				} else if tenth == "" {
+					line = strings.Replace(entry, "(auth-token-%d.md)", "(auth%%20token%%20%d.md)", 1)
+				}
+				index = fmt.Appendf(index, line, i, i, i)
+			}
+			half := bytes.LastIndexByte(index[:len(index)/2], '\n') + 1
+			s := newScanner(b, Options{})
+			s.Scan(index)
+			i := 0
+			for b.Loop() {
+				i++
+				s.Secrets(slices.Concat(index[:half], fmt.Appendf(nil, "- [New](new.md) — the token is %d\n", i), index[half:]))
+			}
+		})
+	}
+}

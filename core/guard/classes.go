@@ -80,7 +80,8 @@ var classes = []*class{
 // classOf returns the class of r, or nil.
 func classOf(r rune) *class {
 	switch {
-	case 0x20 <= r && r < 0x7F, 0xA0 <= r && r < 0xAD, 0xAE <= r && r < 0x34F, 0x3165 <= r && r < 0xFE00:
+	case 0x20 <= r && r < 0x7F, 0xA0 <= r && r < 0xAD, 0xAE <= r && r < 0x34F, 0x2010 <= r && r < 0x2028, 0x2070 <= r && r < 0x3164,
+		0x3165 <= r && r < 0xFE00, 0xFF00 <= r && r < 0xFFA0:
 		return nil // nearly all text
 	case r == '\t', r == '\n', r == '\r':
 		return nil

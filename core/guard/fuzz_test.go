@@ -2,6 +2,7 @@ package guard
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -78,6 +79,36 @@ func FuzzAdded(f *testing.F) {
 			if !ok {
 				t.Fatalf("Scan does not find %v", x)
 			}
+		}
+	})
+}
+
+// forget takes out what a scanner has kept of earlier texts.
+func forget(t testing.TB, s *Scanner) {
+	set, err := s.rules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set.windows, set.regions, s.cache = newMemo[[][]int32](keptWindows), newMemo[[]hit](keptRegions), newCache(cacheEntries)
+}
+
+// FuzzScanAgain: what is kept of a text changes nothing of what is found in the next one, be it much like it.
+func FuzzScanAgain(f *testing.F) {
+	token := githubToken(410)
+	for i, s := range seeds {
+		f.Add([]byte(s+token), []byte(seeds[(i+1)%len(seeds)]), uint16(i))
+	}
+	f.Add([]byte("key: x\nfacebook\n"), []byte("api_key = '"+random(411, alnum, 32)+"'\n"), uint16(7))
+	f.Add([]byte("%41 aGVsbG8gd29ybGQgaGVsbG8gd29ybGQ=\n"), []byte(token), uint16(3))
+	kept, fresh := newScanner(f, Options{}), newScanner(f, Options{})
+	f.Fuzz(func(t *testing.T, text, insert []byte, at uint16) {
+		n := int(at) % (len(text) + 1)
+		after := slices.Concat(text[:n], insert, text[n:])
+		kept.Scan(text)
+		got := kept.Scan(after)
+		forget(t, fresh)
+		if want := fresh.Scan(after); !slices.Equal(got, want) {
+			t.Fatalf("got %v, want %v", got, want)
 		}
 	})
 }

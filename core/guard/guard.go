@@ -114,6 +114,11 @@ func (s *Scanner) Scan(text []byte) []Finding {
 	return finish(text, found)
 }
 
+// Secrets returns what Scan says of secrets, and of the parts that were not searched for them.
+func (s *Scanner) Secrets(text []byte) []Finding {
+	return finish(text, s.secrets(text, []span{{0, len(text)}}))
+}
+
 // Added returns what after contains and before does not: secrets that before does not contain anywhere, and hidden
 // characters on lines that before does not have. Only changed lines and their surroundings are searched, so the cost
 // is that of the change and one comparison of the two texts. Offsets and lines are those of after.
@@ -127,7 +132,7 @@ func (s *Scanner) Added(before, after []byte) []Finding {
 	}
 	known := newContained(before)
 	var found []Finding
-	for _, f := range s.secrets(after, widen(after, changed)) {
+	for _, f := range s.secrets(after, widen(after, changed, contextBytes)) {
 		if f.Kind == KindSecret && (!overlapsAny(changed, span{f.Start, f.End}) || known.has(after[f.Start:f.End])) {
 			continue
 		}

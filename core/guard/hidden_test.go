@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -129,5 +130,39 @@ func TestTooManyHidden(t *testing.T) {
 	}
 	if out, _ := s.Redact([]byte(text)); string(out) != text {
 		t.Error("Redact cut text for hidden characters")
+	}
+}
+
+// TestClassOf holds the ranges that classOf passes over against the classes.
+func TestClassOf(t *testing.T) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		var want *class
+		for _, c := range classes {
+			if c.has(r) {
+				want = c
+			}
+		}
+		if got := classOf(r); got != want {
+			t.Fatalf("U+%04X is of class %v, want %v", r, got, want)
+		}
+		if utf8.ValidRune(r) && want != nil && !mayHide[string(r)[0]] {
+			t.Fatalf("U+%04X is passed over", r)
+		}
+	}
+}
+
+// TestHiddenAlone: Hidden is what Scan says, without secrets.
+func TestHiddenAlone(t *testing.T) {
+	s := newScanner(t, Options{})
+	for _, text := range append([]string{"a\u200bb — “c” 日本，😀", "\ufeffx\ufeff", "\x00\x01", "a\xe2\x80b\u200d", "👩\u200d💻 \u2028"}, seeds...) {
+		var want []Finding
+		for _, f := range s.Scan([]byte(text)) {
+			if f.Kind == KindHidden || f.Kind == KindBidi || f.Rule == hiddenTooMany {
+				want = append(want, f)
+			}
+		}
+		if got := Hidden(text); !slices.Equal(got, want) {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
 	}
 }

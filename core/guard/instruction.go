@@ -83,3 +83,8 @@ func (s *sentences) add(rule string, start, end int) {
 			Reason: fmt.Sprintf("more than %d commands to the reader: those that follow are not listed; remove the ones above first.", MaxFindings)})
 	}
 }
+
+// More reports whether the finding says only that there are more than are listed.
+func (f Finding) More() bool {
+	return f.Rule == instructionTooMany || f.Rule == hiddenTooMany || f.Rule == secretsTooMany
+}

@@ -45,6 +45,10 @@ func (s *sentences) scan() {
 	s.toks = make([]token, 0, 64)
 	s.lineStart()
 	for s.at < len(s.src) {
+		if s.src[s.at] == ' ' { // one byte in six
+			s.at++
+			continue
+		}
 		if s.comment > 0 && s.at > s.comment {
 			s.comment = 0 // a link or a tag reached over its end
 		}
@@ -54,6 +58,10 @@ func (s *sentences) scan() {
 				continue
 			}
 			s.limit = min(s.limit, s.skip[0].Start)
+		}
+		if c := s.src[s.at]; c < utf8.RuneSelf && asciiKinds[c] == kindWord {
+			s.word()
+			continue
 		}
 		s.next()
 	}
@@ -88,7 +96,7 @@ func (s *sentences) next() {
 	switch kind := asciiKinds[c]; kind {
 	case kindSpace, kindEmphasis:
 		if c == '~' && s.peek(1) == '/' {
-			s.path(s.at)
+			s.path(s.at, s.at)
 			return
 		}
 		s.at++
@@ -117,7 +125,7 @@ func (s *sentences) next() {
 		s.bracket(c)
 	case kindSlash:
 		if next := s.peek(1); next < utf8.RuneSelf && asciiKinds[next] == kindWord {
-			s.path(s.at)
+			s.path(s.at, s.at)
 			return
 		}
 		s.at++
@@ -172,7 +180,7 @@ func (s *sentences) peek(n int) byte {
 func (s *sentences) wide() {
 	r, size := utf8.DecodeRune(s.src[s.at:s.limit])
 	switch {
-	case unicode.Is(unicode.Han, r):
+	case isHan(r):
 		s.han(r, size)
 		return
 	case 0xFF21 <= r && r <= 0xFF3A, 0xFF41 <= r && r <= 0xFF5A, classOf(r) == nil && unicode.IsLetter(r):
@@ -192,17 +200,20 @@ func (s *sentences) wide() {
 	s.at += size
 }
 
+// isHan is unicode.Is(unicode.Han, r), for the block that nearly all characters are of without a search.
+func isHan(r rune) bool { return 0x4E00 <= r && r <= 0x9FEF || unicode.Is(unicode.Han, r) }
+
 func (s *sentences) pause(p stop) { s.stop = max(s.stop, p) }
 
 // full reads ".", "!" or "?", which end a sentence where white space follows.
 func (s *sentences) full() {
 	if s.src[s.at] == '.' && s.secretName(s.at) {
-		s.path(s.at)
+		s.path(s.at, s.at)
 		return
 	}
 	s.at++
 	c := s.peek(0)
-	if c < utf8.RuneSelf && asciiKinds[c] != kindWord && c != '/' || unicode.Is(unicode.Han, s.runeAt()) {
+	if c < utf8.RuneSelf && asciiKinds[c] != kindWord && c != '/' || isHan(s.runeAt()) {
 		s.flush()
 		return
 	}
@@ -233,7 +244,7 @@ func (s *sentences) emit(start, end int, word uint16) {
 	if s.newLine && s.stop == stopNone && capital(s.src[start:]) {
 		s.stop = stopSoft
 	}
-	s.toks = append(s.toks, token{start, end, word, s.stop, s.newLine, s.colon})
+	s.toks = append(s.toks, token{int32(start), int32(end), word, s.stop, s.newLine, s.colon})
 	s.stop, s.newLine, s.colon = stopNone, false, false
 	if len(s.toks) == maxSentence {
 		s.match(maxSentence - keptWords)
@@ -246,7 +257,7 @@ func (s *sentences) emit(start, end int, word uint16) {
 // capital reports whether a line that begins so is likely to begin a sentence.
 func capital(word []byte) bool {
 	r, _ := utf8.DecodeRune(word)
-	return unicode.IsUpper(r) || unicode.Is(unicode.Han, r)
+	return unicode.IsUpper(r) || isHan(r)
 }
 
 // flush ends the sentence.

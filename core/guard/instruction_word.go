@@ -18,10 +18,12 @@ const (
 func (s *sentences) word() {
 	var buf [maxWord]byte
 	n, digits := 0, 0
+	head := uint64(0) // the first eight letters
 	ident, lowerSeen, plain := false, false, true
 	end := s.at
-	for i := s.at; i < s.limit; {
-		c := s.src[i]
+	src := s.src[:s.limit]
+	for i := s.at; i < len(src); {
+		c := src[i]
 		if c < utf8.RuneSelf && asciiKinds[c] == kindWord {
 			low := lower(c)
 			ident = ident || low != c && lowerSeen
@@ -32,9 +34,15 @@ func (s *sentences) word() {
 			if n < maxWord {
 				buf[n] = low
 			}
+			if n < 8 {
+				head |= uint64(low) << (8 * n)
+			}
 			n, i = n+1, i+1
 			end = i
 			continue
+		}
+		if c < utf8.RuneSelf && c != '\'' && asciiKinds[c] != kindEmphasis {
+			break
 		}
 		size, letter, fold := s.within(i)
 		if size == 0 {
@@ -45,6 +53,9 @@ func (s *sentences) word() {
 				plain = false
 			} else if n < maxWord {
 				buf[n] = fold
+				if n < 8 {
+					head |= uint64(fold) << (8 * n)
+				}
 			}
 			n++
 			end = i + size
@@ -53,11 +64,15 @@ func (s *sentences) word() {
 		}
 		i += size
 	}
+	if end == s.at { // a span to skip starts inside a character
+		s.at++
+		return
+	}
 	id := wordOther
 	if plain && n <= maxWord {
-		id = s.table.ids[string(buf[:n])]
+		id = s.table.index.find(head, buf[:n])
 	}
-	if s.tail(end, digits == n) {
+	if end < len(src) && src[end] != ' ' && s.tail(end, digits == n) {
 		return
 	}
 	if id == wordOther && ident {
@@ -99,7 +114,7 @@ func (s *sentences) within(i int) (size int, letter bool, fold byte) {
 		}
 		return size, false, 0
 	}
-	if unicode.Is(unicode.Han, r) || !unicode.IsLetter(r) && !unicode.IsMark(r) {
+	if isHan(r) || !unicode.IsLetter(r) && !unicode.IsMark(r) {
 		return 0, false, 0
 	}
 	return size, true, 0
@@ -114,7 +129,7 @@ func (s *sentences) tail(end int, number bool) bool {
 	case rest[0] == ':' && bytes.HasPrefix(rest, []byte("://")), rest[0] == '@' && asciiKinds[rest[1]&0x7F] == kindWord:
 		s.address(end)
 	case rest[0] == '/' && rest[1] < utf8.RuneSelf && (asciiKinds[rest[1]] == kindWord || rest[1] == '.' || rest[1] == '~'):
-		s.path(s.at)
+		s.path(s.at, end)
 	case number && rest[0] == '.' && '0' <= rest[1] && rest[1] <= '9':
 		s.number(end)
 	default:
@@ -175,13 +190,13 @@ func (s *sentences) secretName(i int) bool {
 	return false
 }
 
-// path reads a path as one word.
-func (s *sentences) path(start int) {
-	n := s.at
+// path reads a path as one word. It is known to reach to from: what stands before may be no byte of a path.
+func (s *sentences) path(start, from int) {
+	n := from
 	for n < s.limit && n < start+maxToken && isPathByte(s.src[n]) {
 		n++
 	}
-	for n > s.at+1 && s.src[n-1] == '.' {
+	for n > from+1 && s.src[n-1] == '.' {
 		n--
 	}
 	p := bytes.TrimRight(s.src[start:n], "*_/")
@@ -207,7 +222,11 @@ func isPathByte(c byte) bool {
 // han reads a word of the vocabulary at a Chinese character, or the character alone. What does not show may stand in it.
 func (s *sentences) han(first rune, size int) {
 	start, end, word := s.at, s.at+size, wordOther
-	for _, w := range s.table.han[first] {
+	var words []hanWord
+	if first >= 1<<16 || s.table.hanFirst[first/64]&(1<<(first%64)) != 0 {
+		words = s.table.han[first]
+	}
+	for _, w := range words {
 		if n := s.hasRunes(start+size, w.rest); n >= 0 {
 			end, word = n, w.id
 			break

@@ -105,18 +105,18 @@ func commonTail(a, b []byte) int {
 	return n - i - 1
 }
 
-// widen adds to each changed part the whole lines within contextBytes, and where the part lies between the two ends of
+// widen adds to each changed part the whole lines within so many bytes, and where the part lies between the two ends of
 // a key block, all of the block.
-func widen(text []byte, changed []span) []span {
+func widen(text []byte, changed []span, context int) []span {
 	var out []span
 	for _, c := range changed {
 		s := c
-		if from := max(0, c.start-contextBytes); from == 0 {
+		if from := max(0, c.start-context); from == 0 {
 			s.start = 0
 		} else if n := bytes.IndexByte(text[from:c.start], '\n'); n >= 0 {
 			s.start = from + n + 1
 		}
-		if to := min(len(text), c.end+contextBytes); to == len(text) {
+		if to := min(len(text), c.end+context); to == len(text) {
 			s.end = to
 		} else if n := bytes.LastIndexByte(text[c.end:to], '\n'); n >= 0 {
 			s.end = c.end + n + 1

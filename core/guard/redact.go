@@ -5,6 +5,8 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+
+	"mem/core/text"
 )
 
 // maxPrefix is how much of a secret is shown at most, in bytes: the longest prefixes of issuers ("sk-ant-api03-",
@@ -15,11 +17,27 @@ const maxPrefix = 14
 // an ordinary word elsewhere.
 const minRepeat = 10
 
-// Redact returns text with every secret replaced by "[redacted <rule>]", and what Scan says of text. A secret is
+// Redact returns content with every secret replaced by "[redacted <rule>]", and what Scan says of content. A secret is
 // removed wherever it occurs, also where nothing around it would give it away. Parts that could not be searched are
 // removed too. Hidden characters stay. Text without secrets is returned as it is.
-func (s *Scanner) Redact(text []byte) ([]byte, []Finding) {
-	found := s.Scan(text)
+func (s *Scanner) Redact(content []byte) ([]byte, []Finding) {
+	found := s.Scan(content)
+	edits := Redactions(content, found)
+	if len(edits) == 0 {
+		return content, found
+	}
+	var out []byte
+	at := 0
+	for _, e := range edits {
+		out = append(append(out, content[at:e.Start]...), e.New...)
+		at = e.End
+	}
+	return append(out, content[at:]...), found
+}
+
+// Redactions gives the edits that Redact makes for some of the findings in content, ordered and without overlap: the
+// secrets among them wherever they occur, and the parts that could not be searched.
+func Redactions(content []byte, found []Finding) []text.Edit {
 	type cut struct {
 		span
 		rule string
@@ -29,12 +47,12 @@ func (s *Scanner) Redact(text []byte) ([]byte, []Finding) {
 		switch f.Kind {
 		case KindSecret:
 			cuts = append(cuts, cut{span{f.Start, f.End}, f.Rule})
-			secret := text[f.Start:f.End]
+			secret := content[f.Start:f.End]
 			if len(secret) < minRepeat {
 				continue
 			}
 			for at := 0; ; {
-				n := bytes.Index(text[at:], secret)
+				n := bytes.Index(content[at:], secret)
 				if n < 0 {
 					break
 				}
@@ -47,23 +65,16 @@ func (s *Scanner) Redact(text []byte) ([]byte, []Finding) {
 			}
 		}
 	}
-	if len(cuts) == 0 {
-		return text, found
-	}
 	slices.SortStableFunc(cuts, func(a, b cut) int { return a.start - b.start })
-	var out []byte
-	at := 0
+	var edits []text.Edit
 	for _, c := range cuts {
-		if c.end <= at {
+		if n := len(edits); n > 0 && c.start < edits[n-1].End {
+			edits[n-1].End = max(edits[n-1].End, c.end) // overlapping secrets share one mark
 			continue
 		}
-		if c.start >= at {
-			out = append(out, text[at:c.start]...)
-			out = append(out, "[redacted "+c.rule+"]"...)
-		}
-		at = c.end // overlapping secrets share one mark
+		edits = append(edits, text.Edit{Span: text.Span{Start: c.start, End: c.end}, New: "[redacted " + c.rule + "]"})
 	}
-	return append(out, text[at:]...), found
+	return edits
 }
 
 // redacted shows of the secret only what the rule demands of every secret, such as "ghp_".

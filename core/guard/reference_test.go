@@ -125,7 +125,8 @@ func TestEveryRuleLikeReference(t *testing.T) {
 // compareReference compares the secrets found in text, and returns the rules that found some.
 func compareReference(t *testing.T, ref *detect.Detector, set *ruleSet, text string) []string {
 	t.Helper()
-	hits, err := set.pass(text, nil)
+	occ, present := set.keywords.find(text)
+	hits, err := set.pass(text, occ, present, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,6 +34,8 @@ type ruleSet struct {
 	rules    []*rule
 	keywords *keywordFinder
 	allow    func() ([]*config.Allowlist, error) // exceptions of all rules
+	windows  *memo[[][]int32]
+	regions  *memo[[]hit]
 }
 
 // rule is one gitleaks rule, compiled at first use.
@@ -60,7 +62,7 @@ func loadRules() (*ruleSet, error) {
 	if err := toml.Unmarshal([]byte(config.DefaultConfig), &file); err != nil {
 		return nil, fmt.Errorf("reading the rules of the gitleaks library: %w", err)
 	}
-	set := &ruleSet{keywords: newKeywordFinder()}
+	set := &ruleSet{keywords: newKeywordFinder(), windows: newMemo[[][]int32](keptWindows), regions: newMemo[[]hit](keptRegions)}
 	for _, r := range file.Rules {
 		use, tied := pathRules[r.ID]
 		if r.Regex == "" || r.SkipReport || r.Path != "" && !(tied && use) {

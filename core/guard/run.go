@@ -3,6 +3,7 @@ package guard
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -32,11 +33,12 @@ func (set *ruleSet) search(text string) ([]hit, error) {
 }
 
 func (set *ruleSet) plainAndDecoded(text string) ([]hit, error) {
-	hits, err := set.pass(text, nil)
+	occ, present := set.keywords.find(text)
+	hits, err := set.pass(text, occ, present, nil)
 	if err != nil {
 		return nil, err
 	}
-	more, err := set.decode(text)
+	more, err := set.decode(text, present)
 	if err != nil {
 		return nil, err
 	}
@@ -78,16 +80,86 @@ func withoutHidden(text string) (shown string, at []int) {
 	return string(b), at
 }
 
-// decode runs the rules on what is encoded in the text.
-func (set *ruleSet) decode(text string) (hits []hit, err error) {
+// decode runs the rules on what is encoded in the text, with the lines around it. present are the keywords in the text.
+func (set *ruleSet) decode(text string, present []bool) (hits []hit, err error) {
+	cores := encodedLines(text)
+	if len(cores) == 0 {
+		return nil, nil
+	}
+	var flags []byte
+	for _, p := range present {
+		if p {
+			flags = append(flags, 1)
+		} else {
+			flags = append(flags, 0)
+		}
+	}
+	b := []byte(text)
+	for _, core := range cores {
+		region := widen(b, []span{core}, encodedContext)[0]
+		part := text[region.start:region.end]
+		key := keyOf(nil, part)
+		key.present = maphash.Bytes(memoSeeds[0], flags)
+		found, ok := set.regions.get(key)
+		if !ok {
+			if found, err = set.decodeRegion(part, present); err != nil {
+				return nil, err
+			}
+			set.regions.put(key, found)
+		}
+		for _, h := range found {
+			h.at.start, h.at.end = h.at.start+region.start, h.at.end+region.start
+			if h.failed != "" || h.at.overlaps(core) { // what two regions share counts once: see addApart
+				hits = append(hits, h)
+			}
+		}
+	}
+	return hits, nil
+}
+
+const (
+	// encodedContext is how much of the lines around something encoded is decoded with it, in bytes: a name may stand on
+	// the line before.
+	encodedContext = 320
+	// coreBytes is from how many bytes on lines with something encoded are decoded apart from those that follow, and
+	// maxCore from how many on at every line. In between the length of a line decides, so that a line that is added
+	// moves no border but its own.
+	coreBytes = 1 << 10
+	maxCore   = 4 << 10
+)
+
+// encodedLines returns the lines in which something may be encoded, neighbouring ones together.
+func encodedLines(text string) []span {
+	var out []span
+	open := false
+	for at := 0; at < len(text); {
+		end := len(text)
+		if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
+			end = at + n + 1
+		}
+		switch {
+		case !mayBeEncoded(text[at:end]):
+			open = false
+		case open:
+			out[len(out)-1].end = end
+		default:
+			out, open = append(out, span{at, end}), true
+		}
+		if n := len(out); open {
+			size := out[n-1].end - out[n-1].start
+			open = size < coreBytes || size < maxCore && (end-at)%4 != 0
+		}
+		at = end
+	}
+	return out
+}
+
+func (set *ruleSet) decodeRegion(text string, around []bool) (hits []hit, err error) {
 	defer func() {
 		if recover() != nil {
 			hits = append(hits, failure(&rule{id: "decoders"}, text))
 		}
 	}()
-	if !mayBeEncoded(text) {
-		return nil, nil
-	}
 	decoder := codec.NewDecoder()
 	decoded, segments := text, []*codec.EncodedSegment(nil)
 	for range decodeDepth {
@@ -95,7 +167,11 @@ func (set *ruleSet) decode(text string) (hits []hit, err error) {
 		if len(segments) == 0 {
 			break
 		}
-		more, err := set.pass(decoded, segments)
+		occ, present := set.keywords.find(decoded)
+		for i := range present {
+			present[i] = present[i] || around[i]
+		}
+		more, err := set.pass(decoded, occ, present, segments)
 		if err != nil {
 			return nil, err
 		}
@@ -114,10 +190,9 @@ func failure(r *rule, text string) hit {
 	return hit{rule: r, at: span{0, len(text)}, failed: fmt.Sprintf("%s failed on this part, so it was not fully searched for secrets; report that with the version of mem", r.id)}
 }
 
-// pass runs the rules once. With segments, text is decoded, and only what touches a segment counts; positions are
+// pass runs the rules once; occ are the keywords in text, present those that count as there. With segments, text is decoded, and only what touches a segment counts; positions are
 // those of the original.
-func (set *ruleSet) pass(text string, segments []*codec.EncodedSegment) ([]hit, error) {
-	occ, present := set.keywords.find(text)
+func (set *ruleSet) pass(text string, occ []occurrence, present []bool, segments []*codec.EncodedSegment) ([]hit, error) {
 	var hits []hit
 	for _, r := range set.rules {
 		isPresent := func(k int) bool { return present[k] }
@@ -156,9 +231,10 @@ func (set *ruleSet) run(r *rule, text string, occ []occurrence) (hits []hit, err
 		return nil, err
 	}
 	for _, w := range c.scope.windows(text, occ, set.keywords.words, r.keywords) {
-		for _, m := range c.re.FindAllStringSubmatchIndex(text[w.start:w.end], -1) {
-			for i := range m {
-				if m[i] >= 0 {
+		for _, in := range set.matchesIn(r, c.re, text[w.start:w.end]) {
+			m := make([]int, len(in))
+			for i := range in {
+				if m[i] = int(in[i]); in[i] >= 0 {
 					m[i] += w.start
 				}
 			}

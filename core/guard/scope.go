@@ -26,6 +26,8 @@ const (
 	oneToken
 	// assignment: a name that contains the keyword, an operator, a value without white space (genericRule).
 	assignment
+	// oneLine: a match contains no line end but at its ends; the keyword may be anywhere. The windows are the lines.
+	oneLine
 	// bounded: a match contains the keyword and is at most reach bytes long.
 	bounded
 )
@@ -61,6 +63,9 @@ const (
 
 func scopeOf(id, pattern string, tree *syntax.Regexp) scope {
 	if keywordOutside[id] {
+		if isOne(tree, "\n") {
+			return scope{kind: oneLine}
+		}
 		return scope{kind: wholeText}
 	}
 	if isOneToken(tree) {
@@ -77,8 +82,11 @@ func scopeOf(id, pattern string, tree *syntax.Regexp) scope {
 
 // windows returns the parts of text in which the rule can match, ordered and without overlap.
 func (s scope) windows(text string, occ []occurrence, words []string, of []int) []span {
-	if s.kind == wholeText {
+	switch s.kind {
+	case wholeText:
 		return []span{{0, len(text)}}
+	case oneLine:
+		return lineWindows(text)
 	}
 	var out []span
 	end := 0 // of the last window; what lies before is not walked again, or one long token would cost its square
@@ -116,19 +124,51 @@ func (s scope) windows(text string, occ []occurrence, words []string, of []int) 
 	return out
 }
 
+// minLine is the length of the shortest match of a oneLine rule, or less.
+const minLine = 16
+
+// lineWindows returns each line with the line ends around it, which may delimit a match.
+func lineWindows(text string) []span {
+	var out []span
+	for at := 0; at < len(text); {
+		end := len(text)
+		if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
+			end = at + n + 1
+		}
+		if end-at >= minLine {
+			out = append(out, span{max(0, at-1), end})
+		}
+		at = end
+	}
+	return out
+}
+
 // operatorAfter returns the offset of the operator that may follow a name which goes on at i, or -1.
 func operatorAfter(text string, i int) int {
 	for end := min(len(text), i+operatorReach); i < end; i++ {
-		switch c := text[i]; {
-		case strings.IndexByte("=>:|?,", c) >= 0:
+		switch inName[text[i]] {
+		case 'o':
 			return i
-		case isSpace(c), strings.IndexByte("_.-'\"", c) >= 0, '0' <= c && c <= '9', 'a' <= lower(c) && lower(c) <= 'z', c >= utf8.RuneSelf:
-		default:
+		case 0:
 			return -1
 		}
 	}
 	return -1
 }
+
+// inName tells what may stand between a keyword and the value: 'o' for an operator, 'n' for what a name goes on with.
+var inName = func() (kinds [256]byte) {
+	for c := range kinds {
+		b := byte(c)
+		if isSpace(b) || strings.IndexByte("_.-'\"", b) >= 0 || '0' <= b && b <= '9' || 'a' <= lower(b) && lower(b) <= 'z' || b >= utf8.RuneSelf {
+			kinds[c] = 'n'
+		}
+	}
+	for _, c := range []byte("=>:|?,") {
+		kinds[c] = 'o'
+	}
+	return kinds
+}()
 
 // minValue is the length of the shortest value of genericRule, in bytes.
 const minValue = 10
@@ -178,7 +218,10 @@ func runeStart[T string | []byte](text T, i int) int {
 
 // isOneToken reports whether a match has no white space but, perhaps, in a first or last part of at most two bytes:
 // the delimiters that rules have around a token.
-func isOneToken(tree *syntax.Regexp) bool {
+func isOneToken(tree *syntax.Regexp) bool { return isOne(tree, "\t\n\f\r ") }
+
+// isOne reports whether a match has none of these characters but in such a part.
+func isOne(tree *syntax.Regexp, apart string) bool {
 	parts := []*syntax.Regexp{tree}
 	if tree.Op == syntax.OpConcat {
 		parts = tree.Sub
@@ -192,35 +235,37 @@ func isOneToken(tree *syntax.Regexp) bool {
 		}
 	}
 	for _, p := range parts {
-		if matchesSpace(p) {
+		if matchesAny(p, apart) {
 			return false
 		}
 	}
 	return true
 }
 
-// matchesSpace reports whether an expression can match white space.
-func matchesSpace(re *syntax.Regexp) bool {
+// matchesAny reports whether an expression can match one of these characters, which are ASCII.
+func matchesAny(re *syntax.Regexp, chars string) bool {
 	switch re.Op {
-	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+	case syntax.OpAnyChar:
 		return true
+	case syntax.OpAnyCharNotNL:
+		return strings.Trim(chars, "\n") != ""
 	case syntax.OpLiteral:
 		for _, r := range re.Rune {
-			if r < utf8.RuneSelf && isSpace(byte(r)) {
+			if strings.ContainsRune(chars, r) {
 				return true
 			}
 		}
 	case syntax.OpCharClass:
 		for i := 0; i+1 < len(re.Rune); i += 2 {
-			for _, space := range "\t\n\f\r " {
-				if re.Rune[i] <= space && space <= re.Rune[i+1] {
+			for _, c := range chars {
+				if re.Rune[i] <= c && c <= re.Rune[i+1] {
 					return true
 				}
 			}
 		}
 	}
 	for _, sub := range re.Sub {
-		if matchesSpace(sub) {
+		if matchesAny(sub, chars) {
 			return true
 		}
 	}

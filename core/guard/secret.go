@@ -20,6 +20,9 @@ const (
 	decodeDepth = 2
 )
 
+// secretsTooMany is the rule of the finding that ends a list of too many secrets.
+const secretsTooMany = "too-many"
+
 // span is a part of a text in bytes, end exclusive.
 type span struct{ start, end int }
 
@@ -57,7 +60,7 @@ func (s *Scanner) secrets(text []byte, parts []span) []Finding {
 				continue
 			}
 			if len(found) >= MaxFindings {
-				return append(found, incomplete(span{h.at.start, len(text)}, "too-many", fmt.Sprintf("more than %d secrets: those that follow are not listed; remove the ones above first", MaxFindings)))
+				return append(found, incomplete(span{h.at.start, len(text)}, secretsTooMany, fmt.Sprintf("more than %d secrets: those that follow are not listed; remove the ones above first", MaxFindings)))
 			}
 			found = append(found, h.finding())
 		}

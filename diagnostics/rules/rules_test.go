@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -81,7 +82,7 @@ func write(t *testing.T, file string, src []byte, c *diagtest.Case, e *diagnosti
 		}
 		for _, want := range c.Fixed {
 			p, ok := strings.CutPrefix(f.Name, "fixed/"+want.Name()+"/")
-			marked := strings.Contains(string(a.Comment), ": "+p)
+			marked := regexp.MustCompile(`(?m)^(crlf|bom|raw): ` + regexp.QuoteMeta(p) + `$`).Match(a.Comment)
 			if after := c.Fix(t, e, s, mine, want); ok && !marked {
 				f.Data = []byte(after[p])
 			}
@@ -113,6 +114,42 @@ func TestFixesSettle(t *testing.T) {
 					settle(t, c, e, diagnostics.FixOptions{Unsafe: unsafe, Rules: []string{rule.ID}})
 				}
 			})
+		}
+	}
+}
+
+// TestOffersCanBeMade makes every offer of every case alone: an offer that
+// cannot be taken is none.
+func TestOffersCanBeMade(t *testing.T) {
+	ctx := context.Background()
+	made := map[string]bool{}
+	for _, rule := range rules.All() {
+		cases, _ := filepath.Glob(filepath.Join("testdata", rule.ID, "*.txtar"))
+		for _, file := range cases {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := diagtest.Parse(t, src)
+			c.Late = c.Late || rule.Late
+			e := c.Engine(rules.All(), fixes.All())
+			s, found := c.Check(t, e)
+			for _, f := range found {
+				for _, o := range f.Offers {
+					made[o.Fix] = true
+					if o.Fix == fixes.SlugName && filepath.Base(file) == "taken.txtar" {
+						continue // whose rule sees one file, and not the names of others
+					}
+					if ch, err := e.Make(ctx, s, f, o); err != nil || ch.Empty() {
+						t.Errorf("%s: %s in %s offers %q: %v, %d files", file, f.Rule, f.Path, o.Title, err, len(ch.Files))
+					}
+				}
+			}
+		}
+	}
+	for _, f := range fixes.All() {
+		if !made[f.ID] {
+			t.Errorf("no case offers %s", f.ID)
 		}
 	}
 }

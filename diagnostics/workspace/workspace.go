@@ -39,6 +39,10 @@ type Options struct {
 	// counts where the memory directory lies in it or is where its memory is kept.
 	Project string
 	Origin  string // the session that topics made by a fix carry
+	// BodyBytes bounds the texts of topics that are kept between a Snapshot and its
+	// check; 0 means what suits a server. With less than there is, files are read
+	// twice.
+	BodyBytes int64
 }
 
 // Directory is a memory directory under check. It is safe for concurrent use.
@@ -72,6 +76,9 @@ func Open(dir string, o Options) (*Directory, error) {
 		return nil, fmt.Errorf("opening a memory directory: %w", err)
 	}
 	d := &Directory{path: dir, env: o.Env, origin: o.Origin, views: memdir.NewCache(), found: diagnostics.NewCache()}
+	if o.BodyBytes > 0 {
+		d.views = memdir.NewCacheOf(o.BodyBytes)
+	}
 	config, err := settings.LoadConfig(o.Env)
 	d.warn(err)
 	d.Engine = NewEngine(config.Guard.Allow)
