@@ -2,12 +2,8 @@ package lspserver
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
-
-	"mem/diagnostics"
-	"mem/diagnostics/rules"
 )
 
 // The rules themselves, as an editor shows them: an index that is too long, a
@@ -48,9 +44,6 @@ func TestRealRules(t *testing.T) {
 
 // A secret that comes in while somebody types is shown, and not told.
 func TestSecretWhileTyping(t *testing.T) {
-	if r := rules.All()[slices.IndexFunc(rules.All(), func(r diagnostics.Rule) bool { return r.ID == "secret" })]; r.File == nil {
-		t.Skip("the rule is a stub")
-	}
 	topic := "---\nname: t3\ndescription: about 3\ntype: user\n---\n\nText\n"
 	e := start(t, map[string]string{"MEMORY.md": "- [T](t3.md) — about 3\n", "t3.md": topic})
 	e.initialize(capable)
