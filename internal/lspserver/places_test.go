@@ -182,3 +182,17 @@ func TestPlacesThatAreNone(t *testing.T) {
 		}
 	}
 }
+
+// What is no UTF-8 on disk is sent as UTF-8.
+func TestPlacesInFilesThatAreNoUTF8(t *testing.T) {
+	index := "- [a](a.md) — x\n"
+	e := start(t, map[string]string{"MEMORY.md": index, "a.md": "---\nname: \xff\xfe\ndescription: \xe4\xf6\n---\n\nT\xfcr\n"})
+	e.initialize(capable)
+	e.open("MEMORY.md", index)
+	for _, method := range []string{"hover", "completion", "definition"} {
+		m := e.answer(e.post("textDocument/"+method, map[string]any{"textDocument": map[string]any{"uri": e.uri("MEMORY.md")}, "position": point{0, 8}}))
+		if m.Error != nil || !utf8.Valid(m.Result) {
+			t.Errorf("%s: %+v %q", method, m.Error, m.Result)
+		}
+	}
+}
