@@ -7,6 +7,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"go.lsp.dev/protocol"
+
+	"mem/core/change"
 	"mem/core/text"
 )
 
@@ -183,16 +186,19 @@ func TestPlacesThatAreNone(t *testing.T) {
 	}
 }
 
-// What is no UTF-8 on disk is sent as UTF-8.
-func TestPlacesInFilesThatAreNoUTF8(t *testing.T) {
-	index := "- [a](a.md) — x\n"
-	e := start(t, map[string]string{"MEMORY.md": index, "a.md": "---\nname: \xff\xfe\ndescription: \xe4\xf6\n---\n\nT\xfcr\n"})
-	e.initialize(capable)
-	e.open("MEMORY.md", index)
-	for _, method := range []string{"hover", "completion", "definition"} {
-		m := e.answer(e.post("textDocument/"+method, map[string]any{"textDocument": map[string]any{"uri": e.uri("MEMORY.md")}, "position": point{0, 8}}))
-		if m.Error != nil || !utf8.Valid(m.Result) {
-			t.Errorf("%s: %+v %q", method, m.Error, m.Result)
+// What is no UTF-8 is sent as UTF-8, since JSON is.
+func TestOnlyUTF8IsSent(t *testing.T) {
+	b, err := marshal(&protocol.Hover{Contents: &protocol.MarkupContent{Kind: "markdown", Value: "T\xfcr"}})
+	if err != nil || !strings.Contains(string(b), "T\uFFFDr") {
+		t.Errorf("%q, %v", b, err)
+	}
+	s := newServer(Options{})
+	for _, f := range []change.File{
+		{Path: "new.md", Kind: change.Create, New: "T\xfcr"},
+		{Path: "a.md", Kind: change.Edit, Base: "a", Edits: []text.Edit{{New: "\xff"}}},
+	} {
+		if _, err := s.workspaceEdit(s.docs, t.TempDir(), change.Change{Files: []change.File{f}}); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+			t.Errorf("%s: %v", f.Path, err)
 		}
 	}
 }
