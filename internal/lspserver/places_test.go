@@ -188,7 +188,7 @@ func TestPlacesThatAreNone(t *testing.T) {
 
 // What is no UTF-8 is sent as UTF-8, since JSON is.
 func TestOnlyUTF8IsSent(t *testing.T) {
-	b, err := marshal(&protocol.Hover{Contents: &protocol.MarkupContent{Kind: "markdown", Value: "T\xfcr"}})
+	b, err := codec{}.Marshal(&protocol.Hover{Contents: &protocol.MarkupContent{Kind: "markdown", Value: "T\xfcr"}})
 	if err != nil || !strings.Contains(string(b), "T\uFFFDr") {
 		t.Errorf("%q, %v", b, err)
 	}

@@ -73,7 +73,7 @@ func (s *server) encoded(doc *document, items []protocol.Diagnostic) (raw []byte
 	if doc.text != nil {
 		p.Version = protocol.NewOptional(doc.version)
 	}
-	raw, err = marshal(&p)
+	raw, err = protocol.Marshal(&p)
 	sum := sha256.Sum256(raw)
 	return raw, hex.EncodeToString(sum[:12]), err
 }

@@ -6,7 +6,6 @@
 package lspserver
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
@@ -164,16 +162,7 @@ func (codec) Marshal(v any) ([]byte, error) {
 	if raw, ok := v.(jsonrpc2.RawMessage); ok {
 		return raw, nil
 	}
-	return marshal(v)
-}
-
-// marshal encodes a payload. What files hold may be no UTF-8, which JSON has to be.
-func marshal(v any) ([]byte, error) {
-	b, err := protocol.Marshal(v)
-	if err == nil && !utf8.Valid(b) {
-		b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
-	}
-	return b, err
+	return protocol.Marshal(v)
 }
 
 func (codec) Unmarshal(b []byte, v any) error {
