@@ -68,6 +68,7 @@ type overlay struct {
 
 var (
 	_ fs.ReadDirFS  = (*overlay)(nil)
+	_ fs.StatFS     = (*overlay)(nil)
 	_ fs.ReadLinkFS = (*overlay)(nil)
 )
 
@@ -140,6 +141,19 @@ func (o *overlay) Lstat(name string) (fs.FileInfo, error) {
 		return bufferInfo{path.Base(name), b}, nil
 	}
 	info, err := lstat(o.base, name)
+	if err != nil && isNotExist(err) && o.below[name] != nil {
+		return folderInfo(path.Base(name)), nil
+	}
+	return info, err
+}
+
+// Stat looks at a name, following the links of base. Without it fs.Stat would open
+// a folder, and list it for that.
+func (o *overlay) Stat(name string) (fs.FileInfo, error) {
+	if b, ok := o.files[name]; ok {
+		return bufferInfo{path.Base(name), b}, nil
+	}
+	info, err := fs.Stat(o.base, name)
 	if err != nil && isNotExist(err) && o.below[name] != nil {
 		return folderInfo(path.Base(name)), nil
 	}

@@ -133,3 +133,25 @@ func BenchmarkPlaces(b *testing.B) {
 		})
 	}
 }
+
+// Completion right after a key was pressed, which is when it is asked for.
+func BenchmarkCompletionAfterChange(b *testing.B) {
+	files := memory200()
+	e := startAt(b, b.TempDir(), files)
+	e.initialize(capable)
+	e.open("MEMORY.md", files["MEMORY.md"])
+	e.shown("MEMORY.md", 1)
+	params := fmt.Sprintf(`{"textDocument":{"uri":%q},"position":{"line":100,"character":20}}`, e.uri("MEMORY.md"))
+	var took []time.Duration
+	for b.Loop() {
+		if e.version%2 == 1 {
+			e.edit("MEMORY.md", replace(100, 18, 100, 18, "x"))
+		} else {
+			e.edit("MEMORY.md", replace(100, 18, 100, 19, ""))
+		}
+		began := time.Now()
+		e.ask("textDocument/completion", params, nil)
+		took = append(took, time.Since(began))
+	}
+	median(b, took)
+}

@@ -155,7 +155,7 @@ func (a *actions) offer(ctx context.Context, f diagnostics.Finding, o diagnostic
 	if first && a.s.features.preferred {
 		action.IsPreferred = ptr(true)
 	}
-	data := actionData{Path: a.doc.path, Hash: text.Hash(a.doc.text.String()), Rule: f.Rule, Span: f.Span, Offer: o}
+	data := actionData{URI: string(a.doc.uri), Hash: text.Hash(a.doc.text.String()), Rule: f.Rule, Span: f.Span, Offer: o}
 	return a.finish(ctx, action, data, func() (change.Change, error) {
 		return a.c.ws.Engine.Make(ctx, a.c.snap, f, o)
 	})
@@ -167,7 +167,7 @@ func (a *actions) fixAll(ctx context.Context) (*protocol.CodeAction, error) {
 		return nil, nil
 	}
 	action := &protocol.CodeAction{Title: "Mend everything in this file that is safe to mend", Kind: ptr(protocol.CodeActionKindSourceFixAll)}
-	data := actionData{Path: a.doc.path, Hash: text.Hash(a.doc.text.String()), All: true}
+	data := actionData{URI: string(a.doc.uri), Hash: text.Hash(a.doc.text.String()), All: true}
 	return a.finish(ctx, action, data, func() (change.Change, error) {
 		return a.s.fixAll(ctx, a.c, a.doc)
 	})

@@ -2,10 +2,12 @@ package lspserver
 
 import (
 	"context"
+	"path"
 	"slices"
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
 
 	"mem/core/change"
 	"mem/core/text"
@@ -21,10 +23,10 @@ func announceResolve(f *features, c *protocol.ServerCapabilities) {
 // actionData is what an action needs to be computed again when it is taken. It
 // holds nothing that was found, so that it cannot be out of date unnoticed.
 type actionData struct {
-	Path  string            `json:"path"` // of the document
+	URI   string            `json:"uri"`  // of the document
 	Hash  string            `json:"hash"` // of its text
-	All   bool              `json:"all,omitempty"`
-	Rule  string            `json:"rule,omitempty"`
+	All   bool              `json:"all,omitzero"`
+	Rule  string            `json:"rule,omitzero"`
 	Span  text.Span         `json:"span,omitzero"`
 	Offer diagnostics.Offer `json:"offer,omitzero"`
 }
@@ -39,10 +41,10 @@ func (s *server) resolveAction(ctx context.Context, docs *documents, action *pro
 	if err := protocol.Unmarshal(action.Data, &data); err != nil {
 		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, "the data of the action is none of this server's")
 	}
-	doc := docs.at(data.Path)
+	doc := docs.find(uri.URI(data.URI))
 	d := s.directory(doc)
 	if d == nil || doc.lost || text.Hash(doc.text.String()) != data.Hash {
-		return nil, modified("%s has changed since this was offered", shown(data.Path))
+		return nil, modified("%s has changed since this was offered", shown(path.Base(data.URI)))
 	}
 	c, err := d.find(ctx, docs.in(d.path), fresh, s.isLate(data.Rule))
 	if err != nil {

@@ -281,7 +281,7 @@ func TestActionsOfAnOldText(t *testing.T) {
 	e.close("a.md")
 	e.refused(better, -32801, "has changed since")
 	e.refused(action{raw: json.RawMessage(`{"title":"x","data":5}`)}, -32602, "none of this server's")
-	e.refused(action{raw: json.RawMessage(`{"title":"x","data":{"path":"/etc/passwd","hash":"x"}}`)}, -32801, "")
+	e.refused(action{raw: json.RawMessage(`{"title":"x","data":{"uri":"file:///etc/passwd","hash":"x"}}`)}, -32801, "")
 	if a := e.take(action{raw: json.RawMessage(`{"title":"no data"}`)}); a.Title != "no data" || a.Edit != nil {
 		t.Errorf("an action without data: %+v", a)
 	}

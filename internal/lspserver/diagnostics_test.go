@@ -1,6 +1,7 @@
 package lspserver
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -233,6 +234,44 @@ func TestClosedWhileChecked(t *testing.T) {
 	defer e.mu.Unlock()
 	if found := e.latest("a.md"); len(found) > 0 {
 		t.Errorf("a closed file is shown with %q", codes(found))
+	}
+}
+
+// What was found just before an edit, or before the document was closed, is not
+// shown after it.
+func TestFoundTooLate(t *testing.T) {
+	e := start(t, nil, testEngine)
+	e.initialize(capable)
+	e.open("a.md", "bad\n")
+	e.open("b.md", "bad\n")
+	e.shown("b.md", 2)
+	docs := e.server.documents()
+	d := e.server.directory(docs.of(e.dir, "a.md"))
+	c, err := d.find(context.Background(), docs.in(e.dir), fresh, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.edit("a.md", replace(0, 0, 0, 3, "good"))
+	e.close("b.md")
+	e.shown("a.md", 3)
+	e.wait("the clearing", func() bool { return len(e.latest("b.md")) == 0 })
+	for _, doc := range docs.in(e.dir) {
+		if len(c.found[doc.rel]) == 0 {
+			t.Fatalf("nothing is found in %s", doc.rel)
+		}
+		d.publish(docs, doc, c.found[doc.rel])
+	}
+	e.edit("a.md", replace(0, 0, 0, 0, "still "))
+	e.shown("a.md", 4)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if a, b := e.latest("a.md"), e.latest("b.md"); len(a)+len(b) > 0 {
+		t.Errorf("shown: %q and %q", codes(a), codes(b))
+	}
+	for _, p := range e.pushed[e.uri("a.md")][1:] {
+		if p.Version < 3 {
+			t.Errorf("version %d is shown again", p.Version)
+		}
 	}
 }
 

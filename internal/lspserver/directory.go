@@ -29,6 +29,8 @@ type directory struct {
 	wake chan struct{}
 	stop context.CancelFunc
 
+	reading sync.Mutex // held while a Snapshot is made; before mu
+
 	mu      sync.Mutex
 	ws      *workspace.Directory
 	config  fileStamp // of the user's configuration with which ws was opened

@@ -62,6 +62,9 @@ func inline(m method) method {
 }
 
 func decode(params []byte, into any) error {
+	if _, ok := into.(*none); ok {
+		return nil
+	}
 	if len(params) == 0 {
 		params = []byte("{}")
 	}

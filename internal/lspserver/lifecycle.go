@@ -11,7 +11,7 @@ import (
 var watchers = []protocol.Pattern{"**/*.md", "**/.mem.yaml"}
 
 // initialized asks the client to watch files, where it can be asked.
-func (s *server) initialized(*protocol.InitializedParams) {
+func (s *server) initialized(*none) {
 	if !s.features.watch {
 		return
 	}
@@ -34,7 +34,7 @@ func (s *server) initialized(*protocol.InitializedParams) {
 	})
 }
 
-// none stands for parameters that do not matter.
+// none stands for parameters that do not matter, whatever they are.
 type none struct{}
 
 // shutdown prepares for the end: no request is served after it.

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"go.lsp.dev/protocol"
+
+	"mem/core/change"
 	"mem/core/text"
 )
 
@@ -179,6 +182,23 @@ func TestPlacesThatAreNone(t *testing.T) {
 	for _, u := range []string{"untitled:1", "", "file:", "http://x/MEMORY.md"} {
 		if m := e.answer(e.post("textDocument/hover", map[string]any{"textDocument": map[string]any{"uri": u}, "position": point{}})); m.Error != nil || string(m.Result) != "null" {
 			t.Errorf("hover of %q: %+v %s", u, m.Error, m.Result)
+		}
+	}
+}
+
+// What is no UTF-8 is sent as UTF-8, since JSON is.
+func TestOnlyUTF8IsSent(t *testing.T) {
+	b, err := codec{}.Marshal(&protocol.Hover{Contents: &protocol.MarkupContent{Kind: "markdown", Value: "T\xfcr"}})
+	if err != nil || !strings.Contains(string(b), "T\uFFFDr") {
+		t.Errorf("%q, %v", b, err)
+	}
+	s := newServer(Options{})
+	for _, f := range []change.File{
+		{Path: "new.md", Kind: change.Create, New: "T\xfcr"},
+		{Path: "a.md", Kind: change.Edit, Base: "a", Edits: []text.Edit{{New: "\xff"}}},
+	} {
+		if _, err := s.workspaceEdit(s.docs, t.TempDir(), change.Change{Files: []change.File{f}}); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+			t.Errorf("%s: %v", f.Path, err)
 		}
 	}
 }

@@ -67,15 +67,18 @@ func (d *directory) snapshot(ctx context.Context, open []*document, want freshne
 	if err != nil {
 		return nil, nil, err
 	}
+	// One at a time: whoever asks while the same is being read has it then.
+	d.reading.Lock()
+	defer d.reading.Unlock()
 	d.mu.Lock()
 	last := d.last
 	d.mu.Unlock()
-	if want == rested && last.snap != nil && time.Since(last.at) < restAfter && slices.Equal(last.open, open) && last.snap.View.SameFiles() {
-		return ws, last.snap, nil
-	}
 	var from *diagnostics.Snapshot
 	at := time.Now()
-	if want == typed && last.snap != nil && at.Sub(last.at) < typedFor {
+	if age := at.Sub(last.at); last.snap != nil && (want == rested && age < restAfter || want == typed && age < typedFor) {
+		if slices.Equal(last.open, open) && last.snap.View.SameFiles() {
+			return ws, last.snap, nil
+		}
 		from, at = last.snap, last.at
 	}
 	buffers := map[string]memdir.Buffer{}

@@ -133,6 +133,27 @@ func TestUnknownRequests(t *testing.T) {
 	}
 }
 
+// Where parameters do not matter, it does not matter either what they are.
+func TestParametersThatDoNotMatter(t *testing.T) {
+	for _, params := range []string{"null", "{}", "[]", `"x"`, "5"} {
+		e := start(t, nil)
+		e.ask("initialize", `{"processId":null,"rootUri":null,"capabilities":{}}`, nil)
+		e.notify("initialized", params)
+		e.ask("shutdown", params, nil)
+		e.notify("exit", params)
+		if err := e.result(); err != nil {
+			t.Errorf("%s: %v", params, err)
+		}
+	}
+	e := start(t, nil)
+	e.ask("initialize", `{"processId":null,"rootUri":null,"capabilities":{}}`, nil)
+	e.send(`{"jsonrpc":"2.0","id":"a","method":"shutdown"}`)
+	e.send(`{"jsonrpc":"2.0","method":"exit"}`)
+	if err := e.result(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestLeavingWithoutShutdown(t *testing.T) {
 	e := start(t, nil)
 	e.initialize(capable)

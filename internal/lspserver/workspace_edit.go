@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
@@ -68,6 +69,9 @@ func (e *editBuilder) create(f change.File) error {
 	if _, err := os.Lstat(filepath.Join(e.dir, filepath.FromSlash(f.Path))); err == nil {
 		return modified("%s exists by now", shown(f.Path))
 	}
+	if !utf8.ValidString(f.New) {
+		return fmt.Errorf("%s: an editor cannot be sent text that is no UTF-8", shown(f.Path))
+	}
 	u := e.docs.uriIn(e.dir, f.Path)
 	if e.s.features.create {
 		e.out.DocumentChanges = append(e.out.DocumentChanges, &protocol.CreateFile{Kind: string(protocol.ResourceOperationKindCreate), URI: u})
@@ -100,6 +104,9 @@ func (e *editBuilder) edit(f change.File) error {
 		span := text.Span{Start: max(x.Start-shift, 0), End: max(x.End-shift, 0)}
 		if span.Len() == 0 && x.New == "" {
 			continue // of the mark alone
+		}
+		if !utf8.ValidString(x.New) {
+			return fmt.Errorf("%s: an editor cannot be sent text that is no UTF-8", shown(f.Path))
 		}
 		edits = append(edits, protocol.TextEdit{Range: rangeOf(t, span, e.s.features.encoding), NewText: x.New})
 	}
