@@ -24,6 +24,7 @@ type Cache struct {
 	bodies map[string]*list.Element // of bodyEntry
 	recent *list.List               // newest first
 	bytes  int64
+	most   int64 // of bytes
 }
 
 // maxBodyBytes bounds the bodies kept. 200 topics of the usual 2 KB take 0.4 MB.
@@ -71,8 +72,13 @@ func (s stamp) trustworthy(readAt time.Time) bool {
 }
 
 // NewCache makes an empty cache.
-func NewCache() *Cache {
-	return &Cache{heads: map[string]cached[*Topic]{}, bodies: map[string]*list.Element{}, recent: list.New()}
+func NewCache() *Cache { return NewCacheOf(maxBodyBytes) }
+
+// NewCacheOf makes an empty cache that keeps bodies of so many bytes at most.
+// Parsed, they take about twice that in memory. It is for those who read a whole
+// directory once: bodies that do not fit are read from disk a second time.
+func NewCacheOf(bytes int64) *Cache {
+	return &Cache{heads: map[string]cached[*Topic]{}, bodies: map[string]*list.Element{}, recent: list.New(), most: bytes}
 }
 
 // Body is one memory file, loaded whole.
@@ -141,7 +147,7 @@ func (c *Cache) head(p string, info fs.FileInfo) *Topic {
 
 func (c *Cache) readHead(src fs.FS, p string, info fs.FileInfo, scanLines int) (*Topic, error) {
 	now := time.Now()
-	t, err := readHead(src, p, info, scanLines)
+	t, whole, err := readHead(src, p, info, scanLines)
 	if err != nil {
 		return nil, err
 	}
@@ -149,6 +155,11 @@ func (c *Cache) readHead(src fs.FS, p string, info fs.FileInfo, scanLines int) (
 		c.mu.Lock()
 		c.heads[p] = cached[*Topic]{st, t}
 		c.mu.Unlock()
+		// Most topics are read whole for their heads; then whoever wants the body
+		// need not open the file again. One of another size was changed meanwhile.
+		if whole != nil && int64(whole.Text.Len()) == st.size {
+			c.keep(p, bodyEntry{st, &Body{Path: p, Hash: t.Hash, File: whole}})
+		}
 	}
 	return t, nil
 }
@@ -167,29 +178,38 @@ func (c *Cache) prune(v *View) {
 	}
 }
 
-// readHead reads as much of a file as holds its frontmatter.
-func readHead(src fs.FS, p string, info fs.FileInfo, scanLines int) (*Topic, error) {
+// readHead reads as much of a file as holds its frontmatter. whole is all of it,
+// nil where less was read.
+func readHead(src fs.FS, p string, info fs.FileInfo, scanLines int) (t *Topic, whole *memfile.File, err error) {
 	file, err := src.Open(p)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer file.Close()
-	buf := make([]byte, 0, headBytes)
+	scratch := headBuffers.Get().(*[]byte)
+	defer headBuffers.Put(scratch)
+	buf := (*scratch)[:0]
 	for want := headBytes; ; want *= 4 {
 		buf = slices.Grow(buf, want-len(buf))
 		n, err := io.ReadFull(file, buf[len(buf):want])
 		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-			return nil, fmt.Errorf("reading %s: %w", p, err)
+			return nil, nil, fmt.Errorf("reading %s: %w", p, err)
 		}
 		buf = buf[:len(buf)+n]
-		whole := len(buf) < want
-		f := memfile.Parse(cutAtLine(buf, whole))
-		if !whole && want < maxHeadBytes && f.FrontmatterOpen() {
+		all := len(buf) < want
+		f := memfile.Parse(cutAtLine(buf, all))
+		if !all && want < maxHeadBytes && f.FrontmatterOpen() {
 			continue
 		}
-		return topicOf(p, info, f, whole, scanLines), nil
+		if t = topicOf(p, info, f, all, scanLines); all {
+			whole = f
+		}
+		return t, whole, nil
 	}
 }
+
+// headBuffers are what heads are read into; what is kept of them are copies.
+var headBuffers = sync.Pool{New: func() any { b := make([]byte, 0, headBytes); return &b }}
 
 // topicOf takes from a parsed head what a View keeps. The strings are copied, so
 // that a name does not hold the whole text in memory.
@@ -282,7 +302,7 @@ func (c *Cache) keep(p string, e bodyEntry) {
 	}
 	c.bodies[p] = c.recent.PushFront(e)
 	c.bytes += e.size
-	for c.bytes > maxBodyBytes && c.recent.Len() > 1 {
+	for c.bytes > c.most && c.recent.Len() > 1 {
 		c.drop(c.recent.Back())
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"mem/core/text"
 )
 
 // counting is a source that counts what is opened, and can fail.
@@ -98,6 +100,42 @@ func TestCacheReadsWhatChanged(t *testing.T) {
 	delete(mem, "b.md")
 	if w = read(t, src, cache); w.Topic("b.md") != nil {
 		t.Error("b.md is gone")
+	}
+}
+
+// A check of a directory opens each of its files once: the body of a topic that was
+// read whole for its head is kept. What is larger, or more than fits, is read again.
+func TestBodiesAreReadWithHeads(t *testing.T) {
+	long := topic("long", "user") + strings.Repeat("more of it\n", headBytes/10)
+	mem := files(map[string]string{"a.md": topic("a", "user"), "b.md": topic("b", "user"), "long.md": long, "empty.md": ""})
+	for _, c := range []struct {
+		cache *Cache
+		want  map[string]int
+	}{
+		{NewCache(), map[string]int{"a.md": 1, "b.md": 1, "empty.md": 1, "long.md": 2}},
+		{NewCacheOf(1), map[string]int{"a.md": 2, "b.md": 2, "empty.md": 2, "long.md": 2}},
+	} {
+		src := &counting{FS: mem}
+		v := read(t, src, c.cache)
+		for range 2 {
+			for _, topic := range v.Topics {
+				b, err := v.Load(topic)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := string(mem[topic.Path].Data); b.File.Text.String() != want || b.Hash != text.Hash(want) || topic.Hash != "" && topic.Hash != b.Hash {
+					t.Errorf("%s: %+v", topic.Path, b)
+				}
+			}
+			if c.cache.most == 1 {
+				break
+			}
+		}
+		for p, n := range c.want {
+			if src.opens[p] != n {
+				t.Errorf("keeping %d bytes: %s was opened %d times, want %d", c.cache.most, p, src.opens[p], n)
+			}
+		}
 	}
 }
 

@@ -33,10 +33,18 @@ type Outline struct {
 func (f *File) Outline() Outline { return OutlineOf(f.Text, f.Body) }
 
 // OutlineOf parses the block structure of one part of a document.
+func OutlineOf(t *text.Text, part text.Span) Outline {
+	if o, ok := plainOutline(t, part); ok {
+		return o
+	}
+	return outlineByBlocks(t, part)
+}
+
+// outlineByBlocks has goldmark find the blocks.
 //
 // goldmark reads the blocks only: its inline parser takes quadratic time on
 // "[](" repeated, and so do its blocks on deep nesting, hence tooDeep.
-func OutlineOf(t *text.Text, part text.Span) Outline {
+func outlineByBlocks(t *text.Text, part text.Span) Outline {
 	src := []byte(t.Slice(part))
 	if tooDeep(src) {
 		return outlineByLine(t, part)

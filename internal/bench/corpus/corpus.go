@@ -1,0 +1,87 @@
+// Package corpus makes memory directories to measure with: of any size, always the
+// same, with what real ones have in about the same shares.
+package corpus
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// MaxEntries is how many entries the index of a directory has at most, so that it
+// is within the limits; the topics that it does not name are linked by others.
+const MaxEntries = 190
+
+// Write makes a memory directory of n topics of 2.2 KB at dir, changed an hour ago.
+func Write(dir string, n int) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	var index strings.Builder
+	index.WriteString("# Memory\n\n")
+	for i := range n {
+		if i < MaxEntries {
+			fmt.Fprintf(&index, "- [Topic %d](%s.md) — what was decided about part %d\n", i, Name(i), i)
+		}
+		if err := put(dir, Name(i)+".md", Topic(i, n)); err != nil {
+			return err
+		}
+	}
+	return put(dir, "MEMORY.md", index.String())
+}
+
+func put(dir, name, content string) error {
+	file := filepath.Join(dir, name)
+	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+		return err
+	}
+	old := time.Now().Add(-time.Hour)
+	return os.Chtimes(file, old, old)
+}
+
+// Name gives the name of topic i.
+func Name(i int) string { return fmt.Sprintf("topic-%05d", i) }
+
+// Topic gives topic i of n: both forms of frontmatter, headings, lists, links to
+// others, code, Chinese. One in fifty has a wrong type, one in fifty a broken link.
+func Topic(i, n int) string {
+	var b strings.Builder
+	kind := [...]string{"user", "feedback", "project", "reference"}[i%4]
+	if i%50 == 49 {
+		kind = "procedural"
+	}
+	fmt.Fprintf(&b, "---\nname: %s\ndescription: what was decided about part %d of the system, and by whom\n", Name(i), i)
+	if i%2 == 0 {
+		fmt.Fprintf(&b, "metadata: \n  node_type: memory\n  type: %s\n  originSessionId: 0b0c1c5e-%04d\n", kind, i)
+	} else {
+		fmt.Fprintf(&b, "type: %s\n", kind)
+	}
+	fmt.Fprintf(&b, "---\n\n# Part %d\n\nThe part is deployed on Tuesdays by the release team, see [[%s]].\n\n", i, Name((i+MaxEntries)%n))
+	if i%50 == 25 {
+		fmt.Fprintf(&b, "It replaces [what was there](gone-%d.md).\n\n", i)
+	}
+	b.WriteString("**Why:** the cache needs warming before people come to work.\n\n**How to apply:** wait for the nightly run, then start `deploy --warm`.\n\n")
+	for j := 0; b.Len() < 2200; j++ {
+		switch (i + j) % 5 {
+		case 0:
+			fmt.Fprintf(&b, "## Step %d\n\nWhoever changes part %d tells those who run it, since nothing else does, and writes down what was seen there.\n\n", j, i)
+		case 1:
+			b.WriteString("- the queue is emptied first; what is left in it is sent again by the sender\n- the *old* workers finish what they began\n- `status` says \"idle\" when all of it is done\n\n")
+		case 2:
+			fmt.Fprintf(&b, "The figures of part %d are kept for a month and then summed up by day; nobody has asked for more than that so far.\n\n", i)
+		case 3:
+			if i%10 == 3 {
+				b.WriteString("发布之前先清空队列，剩下的消息由发送方重新发送。旧的进程会完成已经开始的工作。\n\n")
+			} else {
+				b.WriteString("A run takes between ten and twelve minutes (see the log), of which the checks are the larger part.\n\n")
+			}
+		case 4:
+			if i%4 == 0 {
+				b.WriteString("```sh\nmake release PART=api # takes a while\n```\n\n")
+			}
+		}
+	}
+	return b.String()
+}
