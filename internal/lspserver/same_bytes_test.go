@@ -54,7 +54,7 @@ func newWorld(t *testing.T, c *diagtest.Case) *world {
 	w := &world{t: t, top: filepath.Join(home, "work", "project"), texts: c.Texts()}
 	w.env = settings.Env{Home: home, Cwd: w.top, GOOS: runtime.GOOS, ConfigDir: filepath.Join(home, "config"), StateDir: filepath.Join(home, "state"),
 		CacheDir: filepath.Join(home, "cache"), ManagedSettings: filepath.Join(home, "managed.json"), Now: func() time.Time { return c.Stamp.Now },
-		Lookup: func(name string) (string, bool) { return origin, name == "MEM_SESSION_ID" }}
+		Lookup: func(name string) (string, bool) { v, ok := map[string]string{"MEM_SESSION_ID": origin}[name]; return v, ok }}
 	w.dir = filepath.Join(home, ".claude", "projects", project.Slug(w.top), "memory")
 	if c.Files[".git/HEAD"] != nil {
 		w.dir = w.top
@@ -288,12 +288,11 @@ func sameBytes(t *testing.T, rule diagnostics.Rule, c *diagtest.Case, count func
 	if err != nil {
 		t.Fatal(err)
 	}
-	var mine []diagnostics.Finding
-	for _, f := range r.Findings {
-		if f.Rule == rule.ID && len(f.Offers) > 0 {
-			mine = append(mine, f)
-		}
+	mine := slices.DeleteFunc(r.Findings, func(f diagnostics.Finding) bool { return f.Rule != rule.ID })
+	if got := c.Print(mine); got != c.Want && rule.ID != "configuration" { // whose file of the project has an absolute path
+		t.Errorf("on disk something else is found (-want +got):\n%s", cmp.Diff(c.Want, got))
 	}
+	mine = slices.DeleteFunc(mine, func(f diagnostics.Finding) bool { return len(f.Offers) == 0 })
 	if len(mine) == 0 {
 		return
 	}
@@ -364,8 +363,37 @@ func inEditor(t *testing.T, w *world, d *workspace.Directory, s *diagnostics.Sna
 			taken++
 		}
 	}
+	for _, p := range slices.Sorted(maps.Keys(opened)) {
+		if marked := strings.HasPrefix(w.texts[p], text.BOM) && !o.keep; !marked {
+			mendFile(t, w, d, s, e, o, p)
+		}
+	}
 	if err := e.quit(); err != nil {
 		t.Error(err)
+	}
+}
+
+// mendFile takes what mends everything in a file that is safe to mend.
+func mendFile(t *testing.T, w *world, d *workspace.Directory, s *diagnostics.Snapshot, e *editor, o opening, p string) {
+	t.Helper()
+	done, err := d.FixAll(context.Background(), s, diagnostics.FixOptions{Paths: []string{p}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := e.lightbulb(p, span{}, `{"diagnostics":[],"only":["source.fixAll"]}`)
+	if done.Change.Empty() {
+		return
+	}
+	want, err := done.Change.Apply(w.texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != 1 {
+		t.Errorf("%s: in %s there are %d ways to mend everything", o.enc, p, len(all))
+		return
+	}
+	if diff := cmp.Diff(want, e.saved(o, w, e.take(all[0]))); diff != "" {
+		t.Errorf("%s: everything safe in %s in an editor (-computed +edited):\n%s", o.enc, p, diff)
 	}
 }
 
