@@ -114,6 +114,14 @@ func TestSchema(t *testing.T) {
 			}
 		}
 	}
+	// What mem-lsp check says of a folder in which much is wrong.
+	log, err := os.ReadFile(filepath.Join("..", "..", "internal", "lspcli", "testdata", "golden", "sample.sarif"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := validate(log); err != nil {
+		t.Errorf("sample.sarif: %v", err)
+	}
 	// That the check can fail.
 	var b bytes.Buffer
 	if err := report.SARIF(&b, sample(t), report.Tool{}); err != nil {

@@ -34,7 +34,7 @@ func (s *server) didChange(p *changes) {
 	doc := *was
 	doc.version = p.TextDocument.Version
 	if t, ok := s.edited(&doc, p.ContentChanges); ok {
-		doc.text, doc.modTime, doc.lost = t, s.now(), false
+		doc.text, doc.modTime, doc.lost = t, s.changedAt(path, t), false
 	} else {
 		doc.lost = true
 	}

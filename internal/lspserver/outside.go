@@ -95,6 +95,18 @@ func (s *server) opened(path string, t *text.Text) time.Time {
 	return s.now()
 }
 
+// changedAt gives the time at which a document that was edited now has got its text.
+// One that has the file's text again, undone or typed back, is as old as the file.
+func (s *server) changedAt(path string, t *text.Text) time.Time {
+	s.outside.mu.Lock()
+	defer s.outside.mu.Unlock()
+	f := s.outside.files[path]
+	if f == nil || f.hash == "" || int64(t.Len()) != f.size && int64(t.Len()+len(text.BOM)) != f.size || essence(t.String()) != f.hash {
+		return s.now()
+	}
+	return f.mtime
+}
+
 // saved takes note that a file was written by the editor.
 func (s *server) saved(doc *document) {
 	if isOurs(doc.path) {

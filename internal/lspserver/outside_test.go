@@ -113,3 +113,32 @@ func TestOpenedWithUnsavedEdits(t *testing.T) {
 	e.touch("a.md")
 	e.settled()
 }
+
+// A document that has its file's text again is as old as the file: what is counted
+// from its time is what it was before the edit.
+func TestUndoneIsAsOldAsTheFile(t *testing.T) {
+	for _, mark := range []string{"", bom} {
+		e := start(t, map[string]string{"a.md": mark + "text\r\n"})
+		e.initialize(capable)
+		old := e.now.AddDate(0, -1, 0)
+		if err := os.Chtimes(filepath.Join(e.dir, "a.md"), old, old); err != nil {
+			t.Fatal(err)
+		}
+		at := func() time.Time {
+			e.settled()
+			return e.server.documents().at(filepath.Join(e.dir, "a.md")).modTime
+		}
+		e.open("a.md", "text\r\n")
+		if got := at(); !got.Equal(old) {
+			t.Errorf("opened: %v", got)
+		}
+		e.edit("a.md", replace(0, 0, 0, 1, "n"))
+		if got := at(); !got.Equal(e.now) {
+			t.Errorf("edited: %v", got)
+		}
+		e.edit("a.md", replace(0, 0, 0, 1, "t"))
+		if got := at(); !got.Equal(old) {
+			t.Errorf("undone: %v", got)
+		}
+	}
+}

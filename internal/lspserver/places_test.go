@@ -47,10 +47,14 @@ func TestPlaces(t *testing.T) {
 	topic := "---\nname: 记忆\ndescription: 关于 😀\ntype: user\n---\n\n# 标题 😀\n\n见 [[二]] 和 [二](二.md)。\n"
 	second := "---\nname: 二\ndescription: d\ntype: project\n---\n\n# Two\n"
 	for _, enc := range []string{"utf-8", "utf-16", "utf-32"} {
-		for _, eol := range []string{"\n", "\r\n"} {
-			t.Run(fmt.Sprintf("%s %q", enc, eol), func(t *testing.T) {
+		for i, eol := range []string{"\n", "\r\n", "\n", "\r\n"} {
+			head := ""
+			if i >= 2 {
+				head = bom
+			}
+			t.Run(fmt.Sprintf("%s %q%s", enc, eol, map[string]string{bom: " with a mark"}[head]), func(t *testing.T) {
 				files := map[string]string{"记忆.md": topic, "二.md": second}
-				marked := text.WithEOL("# 索引 😀\n\n- 😀😀 [记忆](‸%E8%AE%B0%E5%BF%86.md) — 摘要\n- [two](二.md) — x\n", eol)
+				marked := text.WithEOL(head+"# 索引 😀\n\n- 😀😀 [记忆](‸%E8%AE%B0%E5%BF%86.md) — 摘要\n- [two](二.md) — x\n", eol)
 				index, at := mark(t, enc, marked)
 				files["MEMORY.md"] = index
 				e := start(t, files)
@@ -111,7 +115,7 @@ func TestPlaces(t *testing.T) {
 					t.Errorf("symbols: %+v", symbols)
 				}
 
-				half, at := mark(t, enc, text.WithEOL("# 索引 😀\n\n😀 [[二‸\n", eol))
+				half, at := mark(t, enc, text.WithEOL(head+"# 索引 😀\n\n😀 [[二‸\n", eol))
 				e.change("MEMORY.md", half)
 				var list struct {
 					Items []struct {
