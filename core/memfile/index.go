@@ -4,6 +4,7 @@ import (
 	"path"
 	"sort"
 	"strings"
+	"unicode"
 
 	"mem/core/text"
 )
@@ -219,7 +220,26 @@ func linksWhole(line, title string) bool {
 }
 
 // OneLine folds all white space to single spaces.
-func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func OneLine(s string) string {
+	if folded(s) {
+		return s
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// folded reports whether all white space of s is single spaces inside of it, as in
+// nearly all titles and summaries.
+func folded(s string) bool {
+	after := true // a space, or the start
+	for _, r := range s {
+		space := r == ' '
+		if space && after || !space && unicode.IsSpace(r) {
+			return false
+		}
+		after = space
+	}
+	return !after || s == ""
+}
 
 // Insert gives the edits that add an entry: first in the list with the most
 // links, so that a cut never takes the newest; without such a list as a new one
