@@ -79,6 +79,7 @@ func (e Entry) SummarySpan() text.Span { return e.summary }
 
 func (x *Index) findEntries() {
 	t := x.Text()
+	x.Entries = make([]Entry, 0, len(x.Links))
 	lastLine := -1
 	for _, l := range x.Links {
 		target := l.Path()
@@ -232,6 +233,10 @@ func OneLine(s string) string {
 func folded(s string) bool {
 	after := true // a space, or the start
 	for _, r := range s {
+		if ' ' < r && r < 0x7f {
+			after = false
+			continue
+		}
 		space := r == ' '
 		if space && after || !space && unicode.IsSpace(r) {
 			return false
