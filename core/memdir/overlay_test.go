@@ -297,3 +297,26 @@ func BenchmarkOverlayView200(b *testing.B) {
 		}
 	}
 }
+
+// TestOverlayStat: it looks at what Open opens, and lists no folder for that.
+func TestOverlayStat(t *testing.T) {
+	base := files(map[string]string{"a.md": "a", "sub/b.md": "b"})
+	src := Overlay(base, map[string]Buffer{"a.md": {Text: "longer"}, "new/c.md": {Text: "c"}, "sub/d.md": {Text: "d"}})
+	for _, name := range []string{".", "a.md", "sub", "sub/b.md", "sub/d.md", "new", "new/c.md", "gone", "sub/gone"} {
+		got, gotErr := fs.Stat(src, name)
+		f, err := src.Open(name)
+		if err != nil {
+			if !errors.Is(gotErr, fs.ErrNotExist) {
+				t.Errorf("%s: %v, want %v", name, gotErr, err)
+			}
+			continue
+		}
+		want, err := f.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gotErr != nil || got.Name() != want.Name() || got.IsDir() != want.IsDir() || got.Size() != want.Size() || !got.ModTime().Equal(want.ModTime()) {
+			t.Errorf("%s: %v, %v, want %v", name, got, gotErr, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"path"
 	"sort"
 	"strings"
+	"unicode"
 
 	"mem/core/text"
 )
@@ -78,6 +79,7 @@ func (e Entry) SummarySpan() text.Span { return e.summary }
 
 func (x *Index) findEntries() {
 	t := x.Text()
+	x.Entries = make([]Entry, 0, len(x.Links))
 	lastLine := -1
 	for _, l := range x.Links {
 		target := l.Path()
@@ -219,7 +221,30 @@ func linksWhole(line, title string) bool {
 }
 
 // OneLine folds all white space to single spaces.
-func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func OneLine(s string) string {
+	if folded(s) {
+		return s
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// folded reports whether all white space of s is single spaces inside of it, as in
+// nearly all titles and summaries.
+func folded(s string) bool {
+	after := true // a space, or the start
+	for _, r := range s {
+		if ' ' < r && r < 0x7f {
+			after = false
+			continue
+		}
+		space := r == ' '
+		if space && after || !space && unicode.IsSpace(r) {
+			return false
+		}
+		after = space
+	}
+	return !after || s == ""
+}
 
 // Insert gives the edits that add an entry: first in the list with the most
 // links, so that a cut never takes the newest; without such a list as a new one

@@ -3,7 +3,6 @@ package memfile
 import (
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 
 	"mem/core/text"
@@ -37,7 +36,20 @@ func (l Link) Path() string { return l.path }
 // linear.
 func Links(t *text.Text, part text.Span, o Outline) []Link {
 	s := linkScanner{src: t.String(), end: part.End, o: o}
+	if n := strings.Count(t.Slice(part), "](") + strings.Count(t.Slice(part), "[["); n > 0 {
+		s.links = make([]Link, 0, min(n, maxRoom))
+	}
 	for i := part.Start; i < part.End; i++ {
+		if len(s.open) == 0 { // then only a "[" matters, and what stands before it
+			next := strings.IndexByte(s.src[i:part.End], '[')
+			if next < 0 {
+				break
+			}
+			i += next
+			if escaped(s.src[i-next : i]) {
+				continue
+			}
+		}
 		switch s.src[i] {
 		case '\n':
 			if startsBlock(s.src[i+1 : part.End]) {
@@ -66,6 +78,14 @@ func Links(t *text.Text, part text.Span, o Outline) []Link {
 	return s.links
 }
 
+// maxRoom bounds the links that room is made for before they are found.
+const maxRoom = 1 << 12
+
+// escaped reports whether what stands behind s is escaped by a backslash at its end.
+func escaped(s string) bool {
+	return (len(s)-len(strings.TrimRight(s, `\`)))%2 == 1
+}
+
 type linkScanner struct {
 	src   string
 	end   int // of the part
@@ -77,6 +97,7 @@ type linkScanner struct {
 	lineEnd    int
 	closing    map[int]int
 	angle, par nextByte
+	parens     []int // room for the open "(" of a line
 }
 
 func (s *linkScanner) hidden(i int) bool {
@@ -195,8 +216,12 @@ func (s *linkScanner) matchLine(i int) {
 	if n := strings.IndexByte(s.src[i:s.end], '\n'); n >= 0 {
 		s.lineEnd = i + n
 	}
-	s.closing, s.angle, s.par = map[int]int{}, nextByte{}, nextByte{}
-	var open []int
+	s.angle, s.par = nextByte{}, nextByte{}
+	if s.closing == nil {
+		s.closing = map[int]int{}
+	}
+	clear(s.closing)
+	open := s.parens[:0]
 	for j := i - 1; j < s.lineEnd; j++ {
 		switch s.src[j] {
 		case '\\':
@@ -216,6 +241,7 @@ func (s *linkScanner) matchLine(i int) {
 			}
 		}
 	}
+	s.parens = open
 }
 
 // nextByte remembers where a byte was found, so that looking for it from growing
@@ -288,15 +314,28 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// scheme starts a destination that is a URL, and a path with a drive letter.
-var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+// hasScheme reports whether a destination starts as a URL does, or a path with a
+// drive letter: a letter; letters, digits, "+", "." and "-"; a colon.
+func hasScheme(p string) bool {
+	for i := range len(p) {
+		switch c := p[i]; {
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+		case i == 0:
+			return false
+		case '0' <= c && c <= '9', c == '+', c == '.', c == '-':
+		default:
+			return c == ':'
+		}
+	}
+	return false
+}
 
 // destPath gives the file path a destination means, see Link.Path. The anchor is
 // cut before escapes are decoded: "%23" is a "#" in a name.
 func destPath(raw string) string {
 	p, _, _ := strings.Cut(raw, "#")
 	p = strings.ReplaceAll(decode(p), `\`, "/")
-	if p == "" || p[0] == '/' || p[0] == '~' || scheme.MatchString(p) {
+	if p == "" || p[0] == '/' || p[0] == '~' || hasScheme(p) {
 		return ""
 	}
 	return path.Clean(p)

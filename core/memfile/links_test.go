@@ -177,3 +177,19 @@ func TestLinkClone(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+func TestOneLine(t *testing.T) {
+	for _, s := range []string{"", " ", "a", "a b", " a", "a ", "a  b", "a\tb", "a\nb", "文\u3000字", "文 字", "a\u00a0", "\xff x", "a\u2028b"} {
+		if got, want := OneLine(s), strings.Join(strings.Fields(s), " "); got != want {
+			t.Errorf("%q is %q, want %q", s, got, want)
+		}
+	}
+}
+
+func TestHasScheme(t *testing.T) {
+	for s, want := range map[string]bool{"http://x": true, "C:/x": true, "a+b.c-1:": true, "": false, "a": false, "1a:": false, ":": false, "a b:c": false, "x.md": false, "é:": false, "a文:": false, "sub/a:b.md": false} {
+		if hasScheme(s) != want {
+			t.Errorf("%q: %v", s, !want)
+		}
+	}
+}

@@ -160,7 +160,9 @@ func reachedFrom(p *diagnostics.Pass) *reached {
 			if target == "" || leavesBy(target) || r.files[target] {
 				continue
 			}
-			if in := x.below(target); len(in) > 0 { // a link to a folder is one to what it lists
+			if t := p.View.Topic(target); t != nil {
+				reach(t)
+			} else if in := x.below(target); len(in) > 0 { // a link to a folder is one to what it lists
 				for _, t := range in {
 					reach(t)
 				}

@@ -25,7 +25,7 @@ func BenchmarkCheck(b *testing.B) {
 				b.ReportAllocs()
 				found := 0
 				for b.Loop() {
-					d, err := workspace.Open(dir, workspace.Options{Env: settings.Env{Home: home, Cwd: home}})
+					d, err := workspace.Open(dir, workspace.Options{Env: settings.Env{Home: home, Cwd: home}, BodyBytes: 64 << 20})
 					if err != nil {
 						b.Fatal(err)
 					}

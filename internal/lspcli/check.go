@@ -151,10 +151,14 @@ func (a *app) checkOne(ctx context.Context, o check, t *target, r *report.Report
 	return d.Close()
 }
 
+// bodyBytes is how much of a directory's texts a command keeps between reading and
+// checking it: those of 20,000 usual topics.
+const bodyBytes = 48 << 20
+
 // open opens the directory of a target and reads it. origin is the session that
 // topics made by a fix carry; paths are the files that are asked for, nil for all.
 func (a *app) open(ctx context.Context, t *target, named, origin string) (*workspace.Directory, *diagnostics.Snapshot, []string, error) {
-	d, err := workspace.Open(t.dir, workspace.Options{Env: a.env, Project: a.project(named), Origin: origin})
+	d, err := workspace.Open(t.dir, workspace.Options{Env: a.env, Project: a.project(named), Origin: origin, BodyBytes: bodyBytes})
 	if err != nil {
 		return nil, nil, nil, err
 	}
