@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/aymanbagabas/go-udiff"
+
 	"mem/core/change"
 	"mem/core/memdir"
 	"mem/core/memfile"
@@ -54,6 +56,10 @@ func (m *Memory) Diff(c change.Change) string {
 		after, _, err := f.After()
 		if err != nil {
 			continue // Apply says why
+		}
+		if f.Kind == change.Create {
+			b.WriteString(udiff.Unified("/dev/null", "b/"+memdir.Shown(f.Path, maxPath), "", after))
+			continue
 		}
 		b.WriteString(unified(f.Path, f.Base, after))
 	}
