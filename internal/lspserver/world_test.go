@@ -47,7 +47,10 @@ func newWorld(t *testing.T, c *diagtest.Case) *world {
 	w := &world{t: t, top: filepath.Join(home, "work", "project"), texts: c.Texts()}
 	w.env = settings.Env{Home: home, Cwd: w.top, GOOS: runtime.GOOS, ConfigDir: filepath.Join(home, "config"), StateDir: filepath.Join(home, "state"),
 		CacheDir: filepath.Join(home, "cache"), ManagedSettings: filepath.Join(home, "managed.json"), Now: func() time.Time { return c.Stamp.Now },
-		Lookup: func(name string) (string, bool) { v, ok := map[string]string{"MEM_SESSION_ID": origin}[name]; return v, ok }}
+		Lookup: func(name string) (string, bool) {
+			v, ok := map[string]string{"MEM_SESSION_ID": origin}[name]
+			return v, ok
+		}}
 	w.dir = filepath.Join(home, ".claude", "projects", project.Slug(w.top), "memory")
 	if c.Files[".git/HEAD"] != nil {
 		w.dir = w.top
@@ -198,4 +201,3 @@ func (w *world) edit(enc text.Encoding) *editor {
 	e.notify("initialized", "{}")
 	return e
 }
-
