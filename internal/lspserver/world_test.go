@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"go.lsp.dev/uri"
+
 	"mem/core/memory"
 	"mem/core/project"
 	"mem/core/settings"
@@ -197,7 +199,7 @@ func (w *world) edit(enc text.Encoding) *editor {
 	}()
 	e.listen(outR)
 	e.ask("initialize", fmt.Sprintf(`{"processId":null,"rootUri":%q,"clientInfo":{"name":"test"},"capabilities":%s}`,
-		"file://"+filepath.ToSlash(w.top), offering(string(enc))), nil)
+		string(uri.File(w.top)), offering(string(enc))), nil)
 	e.notify("initialized", "{}")
 	return e
 }
