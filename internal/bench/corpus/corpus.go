@@ -85,3 +85,30 @@ func Topic(i, n int) string {
 	}
 	return b.String()
 }
+
+// WriteIndex makes a memory directory at dir of an index of so many lines and ten
+// topics: every tenth entry leads to one of them, the others lead nowhere, as in a
+// copy of a part of a large memory.
+func WriteIndex(dir string, lines int) error {
+	const topics = 10
+	if err := Write(dir, topics); err != nil {
+		return err
+	}
+	return put(dir, "MEMORY.md", Index(lines, topics))
+}
+
+// Index gives an index of so many lines over so many topics.
+func Index(lines, topics int) string {
+	var b strings.Builder
+	for i := range lines {
+		switch {
+		case i%100 == 0:
+			fmt.Fprintf(&b, "## Section %d\n", i/100)
+		case i%10 == 1:
+			fmt.Fprintf(&b, "- [Topic %d](%s.md) — what was decided about part %d, see `part %d`\n", i, Name(i/10%topics), i, i)
+		default:
+			fmt.Fprintf(&b, "- [Topic %d](gone-%d.md) — what was decided about part %d\n", i, i, i)
+		}
+	}
+	return b.String()
+}
