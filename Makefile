@@ -61,4 +61,4 @@ bench:
 
 # Golden files, schema snapshots, generated tables.
 update:
-	$(GO) test ./tools ./core/settings ./internal/cli ./internal/lspcli ./diagnostics/report -update
+	$(GO) test ./tools ./core/settings ./internal/cli ./internal/lspcli ./internal/lspserver/language ./diagnostics/report ./diagnostics/rules -update

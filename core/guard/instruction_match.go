@@ -113,7 +113,7 @@ func (t *patternTable) addPattern(rule, line string) {
 
 // token is one word of a sentence.
 type token struct {
-	start, end int
+	start, end int32 // texts are far below 2 GB
 	word       uint16
 	stop       stop // what stands before it
 	newLine    bool // it is the first of its line
@@ -146,7 +146,7 @@ func (s *sentences) match(limit int) {
 				start = from
 			}
 			if end, ok := s.matchAt(p, i); ok {
-				s.add(p.rule, s.toks[start].start, s.toks[end].end)
+				s.add(p.rule, int(s.toks[start].start), int(s.toks[end].end))
 				i = end
 				break
 			}

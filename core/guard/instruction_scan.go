@@ -59,6 +59,10 @@ func (s *sentences) scan() {
 			}
 			s.limit = min(s.limit, s.skip[0].Start)
 		}
+		if c := s.src[s.at]; c < utf8.RuneSelf && asciiKinds[c] == kindWord {
+			s.word()
+			continue
+		}
 		s.next()
 	}
 	s.flush()
@@ -92,7 +96,7 @@ func (s *sentences) next() {
 	switch kind := asciiKinds[c]; kind {
 	case kindSpace, kindEmphasis:
 		if c == '~' && s.peek(1) == '/' {
-			s.path(s.at)
+			s.path(s.at, s.at)
 			return
 		}
 		s.at++
@@ -121,7 +125,7 @@ func (s *sentences) next() {
 		s.bracket(c)
 	case kindSlash:
 		if next := s.peek(1); next < utf8.RuneSelf && asciiKinds[next] == kindWord {
-			s.path(s.at)
+			s.path(s.at, s.at)
 			return
 		}
 		s.at++
@@ -204,7 +208,7 @@ func (s *sentences) pause(p stop) { s.stop = max(s.stop, p) }
 // full reads ".", "!" or "?", which end a sentence where white space follows.
 func (s *sentences) full() {
 	if s.src[s.at] == '.' && s.secretName(s.at) {
-		s.path(s.at)
+		s.path(s.at, s.at)
 		return
 	}
 	s.at++
@@ -240,7 +244,7 @@ func (s *sentences) emit(start, end int, word uint16) {
 	if s.newLine && s.stop == stopNone && capital(s.src[start:]) {
 		s.stop = stopSoft
 	}
-	s.toks = append(s.toks, token{start, end, word, s.stop, s.newLine, s.colon})
+	s.toks = append(s.toks, token{int32(start), int32(end), word, s.stop, s.newLine, s.colon})
 	s.stop, s.newLine, s.colon = stopNone, false, false
 	if len(s.toks) == maxSentence {
 		s.match(maxSentence - keptWords)

@@ -181,3 +181,14 @@ func TestInstructions(t *testing.T) {
 		t.Errorf("%d commands", n)
 	}
 }
+
+// A span to skip may start or end inside a character; the search still ends.
+func TestInstructionsSkipInsideCharacter(t *testing.T) {
+	instructions("ｉｇｎｏｒｅa/b é/c ｉ/~") // a path behind letters of two bytes or more
+	s := "ignore ｉｇｎｏｒｅ é 忽略 all"
+	for from := range len(s) {
+		for to := from; to <= len(s); to++ {
+			instructions(s, text.Span{Start: from, End: to})
+		}
+	}
+}

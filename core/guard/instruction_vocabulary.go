@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"encoding/binary"
 	"strings"
 	"unicode/utf8"
 )
@@ -98,10 +97,12 @@ func indexOf(v vocabulary) *wordIndex {
 		if len(word) > maxWord || word[0] >= utf8.RuneSelf {
 			continue
 		}
-		var buf [maxWord]byte
-		n := copy(buf[:], word)
 		x.words, x.ids = append(x.words, word), append(x.ids, id)
-		at := slotOf(&buf, n)
+		head := uint64(0)
+		for i := range min(len(word), 8) {
+			head |= uint64(word[i]) << (8 * i)
+		}
+		at := slotOf(head, len(word))
 		for x.slots[at] != 0 {
 			at = (at + 1) % indexSlots
 		}
@@ -111,14 +112,12 @@ func indexOf(v vocabulary) *wordIndex {
 }
 
 // slotOf gives where the search for a word begins: what its first eight letters and its length hash to.
-func slotOf(buf *[maxWord]byte, n int) uint64 {
-	return (binary.LittleEndian.Uint64(buf[:8]) + uint64(n)) * 0x9E3779B97F4A7C15 >> 52
-}
+func slotOf(head uint64, n int) uint64 { return (head + uint64(n)) * 0x9E3779B97F4A7C15 >> 52 }
 
-// find gives the number of the word in the first n bytes of buf, which are followed by zeros.
-func (x *wordIndex) find(buf *[maxWord]byte, n int) uint16 {
-	for at := slotOf(buf, n); x.slots[at] != 0; at = (at + 1) % indexSlots {
-		if i := x.slots[at] - 1; x.words[i] == string(buf[:n]) {
+// find gives the number of a word whose first eight letters are head.
+func (x *wordIndex) find(head uint64, word []byte) uint16 {
+	for at := slotOf(head, len(word)); x.slots[at] != 0; at = (at + 1) % indexSlots {
+		if i := x.slots[at] - 1; x.words[i] == string(word) {
 			return x.ids[i]
 		}
 	}

@@ -18,6 +18,7 @@ const (
 func (s *sentences) word() {
 	var buf [maxWord]byte
 	n, digits := 0, 0
+	head := uint64(0) // the first eight letters
 	ident, lowerSeen, plain := false, false, true
 	end := s.at
 	src := s.src[:s.limit]
@@ -33,9 +34,15 @@ func (s *sentences) word() {
 			if n < maxWord {
 				buf[n] = low
 			}
+			if n < 8 {
+				head |= uint64(low) << (8 * n)
+			}
 			n, i = n+1, i+1
 			end = i
 			continue
+		}
+		if c < utf8.RuneSelf && c != '\'' && asciiKinds[c] != kindEmphasis {
+			break
 		}
 		size, letter, fold := s.within(i)
 		if size == 0 {
@@ -46,6 +53,9 @@ func (s *sentences) word() {
 				plain = false
 			} else if n < maxWord {
 				buf[n] = fold
+				if n < 8 {
+					head |= uint64(fold) << (8 * n)
+				}
 			}
 			n++
 			end = i + size
@@ -54,11 +64,15 @@ func (s *sentences) word() {
 		}
 		i += size
 	}
+	if end == s.at { // a span to skip starts inside a character
+		s.at++
+		return
+	}
 	id := wordOther
 	if plain && n <= maxWord {
-		id = s.table.index.find(&buf, n)
+		id = s.table.index.find(head, buf[:n])
 	}
-	if s.tail(end, digits == n) {
+	if end < len(src) && src[end] != ' ' && s.tail(end, digits == n) {
 		return
 	}
 	if id == wordOther && ident {
@@ -115,7 +129,7 @@ func (s *sentences) tail(end int, number bool) bool {
 	case rest[0] == ':' && bytes.HasPrefix(rest, []byte("://")), rest[0] == '@' && asciiKinds[rest[1]&0x7F] == kindWord:
 		s.address(end)
 	case rest[0] == '/' && rest[1] < utf8.RuneSelf && (asciiKinds[rest[1]] == kindWord || rest[1] == '.' || rest[1] == '~'):
-		s.path(s.at)
+		s.path(s.at, end)
 	case number && rest[0] == '.' && '0' <= rest[1] && rest[1] <= '9':
 		s.number(end)
 	default:
@@ -176,13 +190,13 @@ func (s *sentences) secretName(i int) bool {
 	return false
 }
 
-// path reads a path as one word.
-func (s *sentences) path(start int) {
-	n := s.at
+// path reads a path as one word. It is known to reach to from: what stands before may be no byte of a path.
+func (s *sentences) path(start, from int) {
+	n := from
 	for n < s.limit && n < start+maxToken && isPathByte(s.src[n]) {
 		n++
 	}
-	for n > s.at+1 && s.src[n-1] == '.' {
+	for n > from+1 && s.src[n-1] == '.' {
 		n--
 	}
 	p := bytes.TrimRight(s.src[start:n], "*_/")

@@ -12,8 +12,8 @@
 //	allow: <sha256>              a fingerprint that the user allows
 //	late                         run the late rules too
 //
-// A file named guide/CLAUDE.md is the project's instructions, .mem.yaml the
-// configuration. "want" holds the findings that are expected, one a line:
+// Files below guide/, such as guide/CLAUDE.md, are the project's instructions,
+// .mem.yaml the configuration. "want" holds the findings that are expected, one a line:
 //
 //	MEMORY.md:3:5-3:10 error broken-link: message
 //
@@ -119,7 +119,11 @@ func Parse(t testing.TB, src []byte) *Case {
 		case f.Name == diagnostics.ConfigName:
 			c.Config = data
 		case strings.HasPrefix(f.Name, "guide/"):
-			c.Guide = &diagnostics.Guide{Path: path.Base(f.Name), Text: data}
+			end := &c.Guide
+			for *end != nil {
+				end = &(*end).Next
+			}
+			*end = &diagnostics.Guide{Path: path.Base(f.Name), Text: data}
 		case strings.HasPrefix(f.Name, "fixed/"):
 			name, p, _ := strings.Cut(strings.TrimPrefix(f.Name, "fixed/"), "/")
 			c.addFixed(name, p, data)

@@ -50,6 +50,13 @@ func typeMeant(unknown string) string {
 	return found
 }
 
+// spells reports whether a word is a known type, shortened or with a slip in it,
+// rather than another word for it.
+func spells(word, known string) bool {
+	word = strings.ToLower(word)
+	return len(word) >= 3 && strings.HasPrefix(known, word) || slips(word, known) <= 2
+}
+
 // slips counts the characters to insert, remove, replace or swap with their
 // neighbour to turn a into b.
 func slips(a, b string) int {

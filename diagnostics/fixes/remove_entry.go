@@ -22,7 +22,8 @@ func removeEntry() diagnostics.Fix {
 			x := s.View.Index
 			var own []text.Edit
 			for _, e := range x.Entries {
-				if e.Target != arg || e.Link.Dest != f.Span {
+				here := e.Link.Dest == f.Span || e.List && e.Span.Start+e.Indent == f.Span.Start // its link is found, or all of it
+				if e.Target != arg || !here {
 					continue
 				}
 				for _, gone := range x.Remove(arg) { // every entry of the path

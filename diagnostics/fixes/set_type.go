@@ -35,8 +35,8 @@ func OfferTypes(d *diagnostics.Doc) []diagnostics.Offer {
 	}
 	m := d.File.Meta()
 	best := typeMeant(m.Type)
-	if best == "" {
-		best = typeInPath(d.Path)
+	if named := typeInPath(d.Path); named != "" && (best == "" || !spells(m.Type, best)) {
+		best = named // says more than a word such as "procedural"
 	}
 	if best == "" {
 		best = GuessType(m.Name, m.Description, d.File.BodyText())

@@ -51,7 +51,7 @@ func duplicateEntry() diagnostics.Rule {
 					f.Offers = []diagnostics.Offer{{Fix: fixes.RemoveDuplicate, Title: "Remove this entry, which says nothing new"}}
 				} else {
 					f.Message = fmt.Sprintf("Line %d has an entry for %s already. Put what this one says into that one, and remove it.", before.Line+1, memdir.ShownName(e.Target))
-					f.Offers = []diagnostics.Offer{{Fix: fixes.RemoveEntry, Title: "Remove this entry and what it says"}}
+					f.Offers = []diagnostics.Offer{{Fix: fixes.RemoveEntry, Arg: e.Target, Title: "Remove this entry and what it says"}}
 				}
 				p.Report(f)
 			}

@@ -35,6 +35,10 @@ func memoryFront(p *diagnostics.Pass) *memfile.File {
 	return f
 }
 
+// repositoryOwn reports whether a file may be one of the repository's own documents
+// that the index at its root links, rather than a memory.
+func repositoryOwn(p *diagnostics.Pass) bool { return p.View.LinkedOnly && p.Doc.File.Front == nil }
+
 // openingFence gives the line on which frontmatter starts, for what is missing in it.
 func openingFence(f *memfile.File) text.Span {
 	at := f.Front.Span.Start

@@ -1,7 +1,10 @@
 package rules
 
 import (
+	"strings"
+
 	"mem/core/memfile"
+	"mem/core/text"
 	"mem/diagnostics"
 	"mem/diagnostics/fixes"
 )
@@ -26,6 +29,13 @@ func frontmatterMissing() diagnostics.Rule {
 					return // UTF-16 hides frontmatter, and none can be put before it
 				}
 			}
+			if above, ok := aboveFrontmatter(p.Doc); ok {
+				p.Report(diagnostics.Finding{
+					Span:    above,
+					Message: `Something stands above the frontmatter, so readers take all of it as text. Move what stands above the first "---" line below the second one.`,
+				})
+				return
+			}
 			p.Report(diagnostics.Finding{
 				Span:    p.Doc.FirstLine(),
 				Message: `The topic has no frontmatter, so nothing tells an agent when to read it. Put name, description and type between two "---" lines at its top.`,
@@ -33,4 +43,34 @@ func frontmatterMissing() diagnostics.Rule {
 			})
 		},
 	}
+}
+
+// maxAbove is how many lines are looked at for a fence below what does not belong
+// above frontmatter, such as a comment or a title.
+const maxAbove = 12
+
+// aboveFrontmatter gives what stands above the frontmatter of a document, false where
+// there is no frontmatter further down either.
+func aboveFrontmatter(d *diagnostics.Doc) (text.Span, bool) {
+	t := d.File.Text
+	from := -1
+	for i := range min(t.Lines(), maxAbove) {
+		line := t.Line(i)
+		l := strings.TrimRight(strings.TrimPrefix(t.Slice(line), text.BOM), " \t")
+		switch {
+		case from < 0 && l != "":
+			from = i
+		case from >= 0 && l == "---":
+			f := memfile.Parse(t.String()[line.Start:])
+			if f.Front == nil || !f.Front.Closed || f.Value("name")+f.Value("description")+f.Value("type") == "" || memfile.In(d.Outline().Code, line.Start) {
+				return text.Span{}, false
+			}
+			above := text.Span{Start: d.FirstLine().Start, End: line.Start}
+			for above.End > above.Start && strings.IndexByte(" \t\r\n", t.String()[above.End-1]) >= 0 {
+				above.End--
+			}
+			return above, true
+		}
+	}
+	return text.Span{}, false
 }

@@ -20,18 +20,23 @@ func instructionOverlap() diagnostics.Rule {
 			{Claim: "CLAUDE.md is loaded in every session, whatever memory says", Source: "observed", Client: "Claude Code 2.1.332", Checked: "2026-11-30"},
 		},
 		File: func(p *diagnostics.Pass) {
-			if p.Guide == nil {
-				return
+			if p.Guide == nil || repositoryOwn(p) {
+				return // the documents of a repository are for people, too
 			}
 			t := p.Doc.File.Text
 			for s := range diagnostics.Paragraphs(t, p.Doc.File.Body) {
-				if line, ok := p.Guide.Line(t.Slice(s)); ok {
+				for g := p.Guide; g != nil; g = g.Next {
+					line, ok := g.Line(t.Slice(s))
+					if !ok {
+						continue
+					}
 					p.Report(diagnostics.Finding{
 						Span: s,
 						Message: fmt.Sprintf("%s says this as well, on line %d, and is loaded in every session. Two copies drift apart: keep it there, and remove it here.",
-							memdir.ShownName(p.Guide.Path), line+1),
+							memdir.ShownName(g.Path), line+1),
 						Offers: []diagnostics.Offer{{Fix: fixes.RemoveParagraph, Title: "Remove the paragraph"}},
 					})
+					break
 				}
 			}
 		},

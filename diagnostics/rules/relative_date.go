@@ -25,6 +25,9 @@ func relativeDate() diagnostics.Rule {
 			{Claim: "the client writes the time of the last change as modified into the frontmatter", Source: "observed", Client: "Claude Code 2.1.332", Checked: "2026-11-30"},
 		},
 		File: func(p *diagnostics.Pass) {
+			if repositoryOwn(p) {
+				return // its file's time is that of a checkout
+			}
 			f := p.Doc.File
 			var found []dated
 			// Of the frontmatter only the description is prose, and it is read most.

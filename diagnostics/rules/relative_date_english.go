@@ -109,6 +109,9 @@ func (d *dated) thisLastNext(src string, n int) bool {
 	default:
 		return false
 	}
+	if d.part == "night" && possessive(src[end:]) {
+		return false // "last night's dump" is made every night
+	}
 	if after, _ := nextWord(src, end); after == "of" || after == "in" && isDay {
 		return false
 	}

@@ -118,6 +118,42 @@ func TestFixesSettle(t *testing.T) {
 	}
 }
 
+// TestOffersCanBeMade makes every offer of every case alone: an offer that
+// cannot be taken is none.
+func TestOffersCanBeMade(t *testing.T) {
+	ctx := context.Background()
+	made := map[string]bool{}
+	for _, rule := range rules.All() {
+		cases, _ := filepath.Glob(filepath.Join("testdata", rule.ID, "*.txtar"))
+		for _, file := range cases {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := diagtest.Parse(t, src)
+			c.Late = c.Late || rule.Late
+			e := c.Engine(rules.All(), fixes.All())
+			s, found := c.Check(t, e)
+			for _, f := range found {
+				for _, o := range f.Offers {
+					made[o.Fix] = true
+					if o.Fix == fixes.SlugName && filepath.Base(file) == "taken.txtar" {
+						continue // whose rule sees one file, and not the names of others
+					}
+					if ch, err := e.Make(ctx, s, f, o); err != nil || ch.Empty() {
+						t.Errorf("%s: %s in %s offers %q: %v, %d files", file, f.Rule, f.Path, o.Title, err, len(ch.Files))
+					}
+				}
+			}
+		}
+	}
+	for _, f := range fixes.All() {
+		if !made[f.ID] {
+			t.Errorf("no case offers %s", f.ID)
+		}
+	}
+}
+
 func settle(t *testing.T, c *diagtest.Case, e *diagnostics.Engine, o diagnostics.FixOptions) {
 	t.Helper()
 	ctx := context.Background()

@@ -193,6 +193,16 @@ func (nowhere) ReadDir(name string) ([]fs.DirEntry, error) {
 // Snapshot reads the directory with open buffers over it, keyed by slash-separated
 // paths inside it; one of .mem.yaml counts, too.
 func (d *Directory) Snapshot(ctx context.Context, buffers map[string]memdir.Buffer) (*diagnostics.Snapshot, error) {
+	return d.snapshot(ctx, nil, buffers)
+}
+
+// Typed is Snapshot for the moment after a key was pressed: where last was read with
+// the same buffers open, other files than these are not looked at again.
+func (d *Directory) Typed(ctx context.Context, last *diagnostics.Snapshot, buffers map[string]memdir.Buffer) (*diagnostics.Snapshot, error) {
+	return d.snapshot(ctx, last, buffers)
+}
+
+func (d *Directory) snapshot(ctx context.Context, last *diagnostics.Snapshot, buffers map[string]memdir.Buffer) (*diagnostics.Snapshot, error) {
 	src, err := d.disk()
 	if err != nil {
 		return nil, err
@@ -200,9 +210,15 @@ func (d *Directory) Snapshot(ctx context.Context, buffers map[string]memdir.Buff
 	if len(buffers) > 0 {
 		src = memdir.Overlay(src, buffers)
 	}
-	v, err := memdir.Read(ctx, src, d.views, d.limits)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", memdir.ShownName(d.path), err)
+	var v *memdir.View
+	ok := false
+	if last != nil {
+		v, ok = last.View.Typed(ctx, buffers)
+	}
+	if !ok {
+		if v, err = memdir.Read(ctx, src, d.views, d.limits); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", memdir.ShownName(d.path), err)
+		}
 	}
 	config, guide := d.surroundings(src)
 	return diagnostics.NewSnapshot(v, config, guide, memdir.Stamp{Origin: d.origin, Now: d.env.Time()}, d.found), nil

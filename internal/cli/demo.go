@@ -1,9 +1,14 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -29,7 +34,12 @@ func (a *app) demoCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("finding the program itself, which the demo starts as its server: %w", err)
 			}
-			opt := demo.Options{Command: []string{exe}, Getenv: a.env.Getenv, Keep: keep, Width: a.Width}
+			server, remove, err := languageServer(ctx, exe)
+			if err != nil {
+				return err
+			}
+			defer remove()
+			opt := demo.Options{Command: []string{exe}, LanguageServer: server, Getenv: a.env.Getenv, Keep: keep, Width: a.Width}
 			if !a.json {
 				opt.Out = a.Out
 				opt.Color = a.Terminal && a.env.Getenv("NO_COLOR") == ""
@@ -46,4 +56,36 @@ func (a *app) demoCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&keep, "keep", false, "keep the scratch directory and say where it is")
 	return c
+}
+
+// languageServer gives how to start mem-lsp: what is built from the checkout that is
+// the working directory, else the one beside this program, else the one in PATH. It
+// gives nothing where there is none.
+func languageServer(ctx context.Context, exe string) (command []string, remove func(), err error) {
+	remove = func() {}
+	name := "mem-lsp"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	if mod, err := os.ReadFile("go.mod"); err == nil && strings.HasPrefix(string(mod), "module mem\n") {
+		dir, err := os.MkdirTemp("", "mem-demo-")
+		if err != nil {
+			return nil, remove, fmt.Errorf("making a place for mem-lsp: %w. Set TMPDIR to a directory that can be written", err)
+		}
+		remove = func() { os.RemoveAll(dir) }
+		build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, name), "./cmd/mem-lsp")
+		if out, err := build.CombinedOutput(); err != nil {
+			remove()
+			return nil, func() {}, fmt.Errorf("building mem-lsp for the demo: %w\n%s", err, out)
+		}
+		return []string{filepath.Join(dir, name)}, remove, nil
+	}
+	beside := filepath.Join(filepath.Dir(exe), name)
+	if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
+		return []string{beside}, remove, nil
+	}
+	if found, err := exec.LookPath(name); err == nil {
+		return []string{found}, remove, nil
+	}
+	return nil, remove, nil
 }

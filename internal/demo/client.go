@@ -265,6 +265,14 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// words gives what a process wrote, to end an error with.
+func (t *tail) words() string {
+	if s := strings.TrimSpace(t.String()); s != "" {
+		return "; it wrote: " + s
+	}
+	return ""
+}
+
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -15,6 +15,9 @@ import (
 type Options struct {
 	// Command starts mem-mcp; the demo adds subcommands and flags.
 	Command []string
+	// LanguageServer starts mem-lsp; empty where there is none, and then the step
+	// that needs it says that it was not played.
+	LanguageServer []string
 	// Getenv reads the few variables that any program needs, such as PATH.
 	Getenv func(string) string
 	// TempDir is where the scratch directory is made; "" is the system's place.
@@ -33,7 +36,7 @@ type Report struct {
 	OK      bool    `json:"ok"`
 	Error   string  `json:"error,omitempty"`
 	Steps   []*Step `json:"steps"`
-	Servers int     `json:"servers"` // processes of mem-mcp that were started
+	Servers int     `json:"servers"` // processes of mem-mcp and mem-lsp that were started
 	Calls   int     `json:"calls"`
 	Checks  int     `json:"checks"`
 	Seconds float64 `json:"seconds"`
@@ -77,6 +80,7 @@ func scenes() []scene {
 		{"remembers", "A new process, a new conversation: it remembers", playRemembers},
 		{"replace", "Nobody overwrites what they have not read", playReplace},
 		{"overflow", "An index that is too long: what is cut is named, and never the newest", playOverflow},
+		{"editor", "In an editor: what no agent loads is shown, and moved where one does", playEditor},
 		{"writers", "Several servers write at once, nothing is lost", playWriters},
 		{"outside", "A program that takes no lock overwrites the index", playOutside},
 		{"secret", "A secret is not written", playSecret},
@@ -96,7 +100,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 		return report, err
 	}
 	report.Scratch, report.Kept = scratch.root, opt.Keep
-	s := &stage{ctx: ctx, command: opt.Command, scratch: scratch, report: report, print: newPrinter(opt)}
+	s := &stage{ctx: ctx, command: opt.Command, languageServer: opt.LanguageServer, scratch: scratch, report: report, print: newPrinter(opt)}
 	err = s.playAll()
 	err = errors.Join(err, s.stopAll())
 	if !opt.Keep {

@@ -17,6 +17,7 @@ import (
 	"mem/core/settings"
 	"mem/internal/cli"
 	"mem/internal/demo"
+	"mem/internal/lspserver"
 	"mem/internal/term"
 )
 
@@ -26,6 +27,8 @@ func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 1 && (os.Args[1] == "serve" || os.Args[1] == "where"):
 		os.Exit(serve(os.Stdout, os.Args[1:]))
+	case len(os.Args) > 2 && os.Args[1] == "editor":
+		os.Exit(edit(os.Args[2]))
 	case len(os.Args) > 3 && os.Args[1] == "lie":
 		os.Exit(lies[os.Args[2]].tell(os.Args[3:]))
 	}
@@ -34,6 +37,35 @@ func TestMain(m *testing.M) {
 
 func serve(out io.Writer, args []string) int {
 	return cli.Run(context.Background(), settings.FromOS(), term.Streams{In: os.Stdin, Out: out, Err: os.Stderr}, "test", args)
+}
+
+// edit is the language server, lying in the way of that name. What is replaced in a
+// message keeps its length, which the message states.
+func edit(lie string) int {
+	r, w := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		buf := make([]byte, 1<<20)
+		for {
+			n, err := r.Read(buf)
+			b := buf[:n]
+			if l := lies[lie]; l.step == "editor" {
+				b = bytes.ReplaceAll(b, []byte(l.old), []byte(l.new))
+			}
+			os.Stdout.Write(b)
+			if err != nil {
+				return
+			}
+		}
+	}()
+	err := lspserver.Serve(context.Background(), lspserver.Options{Env: settings.FromOS(), In: os.Stdin, Out: w, Log: os.Stderr, Version: "test"})
+	w.Close()
+	<-done
+	if err != nil {
+		return 1
+	}
+	return 0
 }
 
 // lie is a server that does not do what the demo claims: it runs with another
@@ -57,6 +89,9 @@ var lies = map[string]lie{
 	"does not merge":                      {step: "replace", old: `"merged":true`, new: `"merged":false`},
 	"hides a conflict":                    {step: "replace", old: `"kind":"conflict"`, new: `"kind":"invalid"`},
 	"does not say where the index is cut": {step: "overflow", old: `"firstDroppedLine":201`, new: `"firstDroppedLine":0`},
+	"does not show what is cut":           {step: "editor", old: `"code":"index-too-long"`, new: `"code":"index-too-fine"`},
+	"fades nothing":                       {step: "editor", old: `"tags":[1]`, new: `"togs":[1]`},
+	"loses what it moves":                 {step: "editor", old: `[note-001](note-001.md)`, new: `[note-001](note-002.md)`},
 	"loses a topic":                       {step: "writers", old: `"total":44`, new: `"total":43`},
 	"does not report a loss":              {step: "outside", old: `"vanished":[`, new: `"notes":[`},
 	"writes secrets":                      {step: "secret", flag: "--allow-secrets"},
@@ -96,7 +131,14 @@ func options(t *testing.T, command ...string) demo.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return demo.Options{Command: append([]string{exe}, command...), Getenv: os.Getenv, TempDir: t.TempDir()}
+	lie := "none"
+	if len(command) > 1 {
+		lie = command[1]
+	}
+	if lies[lie].step == "editor" {
+		command = nil // the other server is honest
+	}
+	return demo.Options{Command: append([]string{exe}, command...), LanguageServer: []string{exe, "editor", lie}, Getenv: os.Getenv, TempDir: t.TempDir()}
 }
 
 func left(t *testing.T, dir string) []string {
@@ -108,7 +150,7 @@ func left(t *testing.T, dir string) []string {
 	return all
 }
 
-var stepNames = []string{"where", "forgets", "remembers", "replace", "overflow", "writers", "outside", "secret", "undo", "files"}
+var stepNames = []string{"where", "forgets", "remembers", "replace", "overflow", "editor", "writers", "outside", "secret", "undo", "files"}
 
 func TestDemoHolds(t *testing.T) {
 	var out bytes.Buffer
@@ -134,7 +176,7 @@ func TestDemoHolds(t *testing.T) {
 	if strings.Contains(out.String(), "\x1b") {
 		t.Error("colours in a pipe")
 	}
-	for _, want := range []string{"1/10  Where memory lies", "10/10  What is on disk", "All 10 steps hold"} {
+	for _, want := range []string{"1/11  Where memory lies", "11/11  What is on disk", "All 11 steps hold"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q", want)
 		}
@@ -206,7 +248,7 @@ func (c cancelling) Write(b []byte) (int, error) {
 }
 
 func TestDemoInterrupted(t *testing.T) {
-	for _, at := range []string{"1/10", "conversation 1: memory_write", "4 servers write"} {
+	for _, at := range []string{"1/11", "conversation 1: memory_write", "4 servers write"} {
 		t.Run(at, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -225,13 +267,24 @@ func TestDemoInterrupted(t *testing.T) {
 
 func TestDemoOutputGone(t *testing.T) {
 	opt := options(t)
-	opt.Out = cancelling{at: "2/10", cancel: func() {}, err: io.ErrClosedPipe}
+	opt.Out = cancelling{at: "2/11", cancel: func() {}, err: io.ErrClosedPipe}
 	_, err := demo.Run(t.Context(), opt)
 	if !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("error %v", err)
 	}
 	if l := left(t, opt.TempDir); len(l) > 0 {
 		t.Errorf("left behind: %v", l)
+	}
+}
+
+// Without mem-lsp the demo says what it did not play, and plays the rest.
+func TestDemoWithoutLanguageServer(t *testing.T) {
+	var out bytes.Buffer
+	opt := options(t)
+	opt.Out, opt.LanguageServer = &out, nil
+	report, err := demo.Run(t.Context(), opt)
+	if err != nil || len(report.Steps) != len(stepNames) || !strings.Contains(out.String(), "NOT PLAYED") {
+		t.Errorf("%v\n%s", err, out.String())
 	}
 }
 

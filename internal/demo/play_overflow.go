@@ -19,6 +19,7 @@ func playOverflow(s *stage) {
 	if s.err != nil {
 		return
 	}
+	s.longMemory = where.Directory
 	if err := manyNotes(where.Directory); err != nil {
 		s.fail(fmt.Errorf("writing the notes of the second project: %w", err))
 		return

@@ -22,11 +22,15 @@ type stage struct {
 	err     error
 
 	running []*process
+	editors []*editor
 	// memory is the memory directory of the project, conversation the server
 	// that stays attached to it from the second conversation on.
 	memory       string
 	conversation *process
 	command      []string
+	// longMemory is the memory directory whose index is too long.
+	longMemory     string
+	languageServer []string // starts mem-lsp; empty where there is none
 }
 
 // args are the arguments of a call, in the order in which they are shown.
@@ -147,7 +151,12 @@ func (s *stage) stopAll() error {
 			err = errors.Join(err, stopErr) // after a failure it is a consequence
 		}
 	}
-	s.running = nil
+	for _, e := range s.editors {
+		if stopErr := e.stop(); stopErr != nil && s.err == nil {
+			err = errors.Join(err, stopErr)
+		}
+	}
+	s.running, s.editors = nil, nil
 	return err
 }
 

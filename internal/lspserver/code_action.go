@@ -39,7 +39,7 @@ func (s *server) codeAction(ctx context.Context, docs *documents, p *protocol.Co
 	if d == nil || doc.lost || !s.features.actions {
 		return out, nil
 	}
-	c, err := d.find(ctx, docs.in(d.path), false)
+	c, err := d.find(ctx, docs.in(d.path), fresh, false)
 	if err != nil {
 		return nil, err
 	}

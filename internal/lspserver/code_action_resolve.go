@@ -44,7 +44,7 @@ func (s *server) resolveAction(ctx context.Context, docs *documents, action *pro
 	if d == nil || doc.lost || text.Hash(doc.text.String()) != data.Hash {
 		return nil, modified("%s has changed since this was offered", shown(data.Path))
 	}
-	c, err := d.find(ctx, docs.in(d.path), s.isLate(data.Rule))
+	c, err := d.find(ctx, docs.in(d.path), fresh, s.isLate(data.Rule))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package lspserver
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -398,4 +400,26 @@ func TestManyActions(t *testing.T) {
 	if got := e.made(e.take(all[len(all)-1])); got["a.md"] != strings.Repeat("good\n", 300) {
 		t.Errorf("all of them make %s", printed(got))
 	}
+}
+
+// What the user allows is allowed at once, also in a server that runs already.
+func TestExceptionsOfTheUser(t *testing.T) {
+	secret := "ghp_" + "Zx8Kq2Lw9Rt4Yv7Bn3Mc6Df1Hj5Gs0PaQeUi"
+	config := t.TempDir()
+	e := start(t, map[string]string{"other.md": "x\n"}, testEngine, func(s *server) { s.o.Env.ConfigDir = config })
+	e.initialize(capable)
+	e.open("a.md", "bad token = "+secret+"\n")
+	create := titled(t, e.lightbulb("a.md", span{}, ""), "Create a topic")
+	if create.Disabled == nil {
+		t.Fatalf("offered: %s", create.raw)
+	}
+	sum := sha256.Sum256([]byte(secret))
+	if err := os.WriteFile(filepath.Join(config, "config.yaml"), []byte("guard:\n  allow: ["+hex.EncodeToString(sum[:])+"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	create = titled(t, e.lightbulb("a.md", span{}, ""), "Create a topic")
+	if create.Disabled != nil {
+		t.Fatalf("offered: %s\n%s", create.raw, e.log)
+	}
+	e.take(create)
 }

@@ -25,7 +25,7 @@ func (s *server) diagnostic(ctx context.Context, docs *documents, p *protocol.Do
 	switch {
 	case doc == nil || doc.lost:
 	case d != nil:
-		c, err := d.find(ctx, docs.in(d.path), !s.features.refresh)
+		c, err := d.find(ctx, docs.in(d.path), fresh, !s.features.refresh)
 		if err != nil {
 			return nil, err
 		}

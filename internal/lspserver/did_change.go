@@ -41,7 +41,7 @@ func (s *server) didChange(p *changes) {
 	s.mu.Lock()
 	s.docs = s.docs.with(&doc)
 	s.mu.Unlock()
-	s.check(doc.dir)
+	s.checkTyped(doc.dir)
 	s.showConfig(&doc)
 }
 

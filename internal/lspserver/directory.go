@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.lsp.dev/protocol"
@@ -30,8 +31,10 @@ type directory struct {
 
 	mu      sync.Mutex
 	ws      *workspace.Directory
+	config  fileStamp // of the user's configuration with which ws was opened
 	last    recent
 	abandon context.CancelFunc // the check under way
+	typing  atomic.Bool        // nothing else happened since the last check
 	late    map[string]lateFindings
 	given   map[string]given
 }
@@ -51,6 +54,19 @@ type given struct {
 // check has directories checked soon, in which documents are open; others are
 // closed. Only what handles notifications calls it.
 func (s *server) check(dirs ...string) {
+	for _, path := range dirs {
+		s.mu.Lock()
+		d := s.dirs[path]
+		s.mu.Unlock()
+		if d != nil {
+			d.typing.Store(false)
+		}
+	}
+	s.checkTyped(dirs...)
+}
+
+// checkTyped is check where all that happened is that somebody typed.
+func (s *server) checkTyped(dirs ...string) {
 	for _, path := range dirs {
 		if path == "" {
 			continue
@@ -163,7 +179,11 @@ func (d *directory) look(ctx context.Context, late bool) {
 	if d.s.lookOutside(open) {
 		time.AfterFunc(settleAfter, d.again)
 	}
-	c, err := d.find(ctx, open, late)
+	want := fresh
+	if d.typing.Swap(true) && !late {
+		want = typed
+	}
+	c, err := d.find(ctx, open, want, late)
 	if err != nil {
 		if ctx.Err() == nil {
 			d.s.logOnce(d.path+err.Error(), "%s cannot be checked: %v", shown(d.path), err)
@@ -188,7 +208,7 @@ type checked struct {
 
 // find gives what is wrong with documents of the directory. Without late, it has
 // what the late rules found before.
-func (d *directory) find(ctx context.Context, open []*document, late bool) (checked, error) {
+func (d *directory) find(ctx context.Context, open []*document, want freshness, late bool) (checked, error) {
 	c := checked{found: map[string][]diagnostics.Finding{}}
 	var paths []string
 	for _, doc := range open {
@@ -200,7 +220,7 @@ func (d *directory) find(ctx context.Context, open []*document, late bool) (chec
 		return c, nil
 	}
 	var err error
-	if c.ws, c.snap, err = d.snapshot(ctx, open, true); err != nil {
+	if c.ws, c.snap, err = d.snapshot(ctx, open, want); err != nil {
 		return c, err
 	}
 	r, err := c.ws.Check(ctx, c.snap, diagnostics.Scope{Paths: paths, Late: late})

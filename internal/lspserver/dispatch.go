@@ -79,7 +79,7 @@ func (s *server) handle(ctx context.Context, req *jsonrpc2.Request) (any, error)
 	}
 	m := s.routes[name]
 	switch phase := s.phase.Load(); {
-	case phase == fresh && name != protocol.MethodInitialize:
+	case phase == newborn && name != protocol.MethodInitialize:
 		return nil, jsonrpc2.NewError(jsonrpc2.ServerNotInitialized, "the first request has to be initialize")
 	case phase == shutDown:
 		return nil, jsonrpc2.NewError(jsonrpc2.InvalidRequest, "the server was shut down")

@@ -2,7 +2,9 @@ package lspserver
 
 import (
 	"maps"
+	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -45,6 +47,19 @@ func (d *documents) at(path string) *document {
 		return nil
 	}
 	return d.byPath[path]
+}
+
+// of gives the document of a file of a memory directory.
+func (d *documents) of(dir, rel string) *document {
+	if doc := d.at(filepath.Join(dir, filepath.FromSlash(rel))); doc != nil && doc.rel == rel {
+		return doc
+	}
+	for _, doc := range d.byPath { // one that the client spells in another way
+		if doc.dir == dir && doc.rel == rel {
+			return doc
+		}
+	}
+	return nil
 }
 
 // find gives the document that a URI of the client means.
@@ -123,7 +138,36 @@ func (d *documents) placed(doc document) *document {
 		return &doc
 	}
 	doc.dir, doc.rel = dir, filepath.ToSlash(rel)
+	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
+		doc.rel = spelled(dir, doc.rel)
+	}
 	return &doc
+}
+
+// spelled gives the path of a file as its folders spell it, where the system takes
+// one spelling for another: a View compares names byte by byte.
+func spelled(dir, rel string) string {
+	names := strings.Split(rel, "/")
+	for i, name := range names {
+		entries, err := os.ReadDir(filepath.Join(dir, filepath.Join(names[:i]...)))
+		if err != nil {
+			break
+		}
+		other := ""
+		for _, e := range entries {
+			if e.Name() == name {
+				other = ""
+				break
+			}
+			if strings.EqualFold(e.Name(), name) {
+				other = e.Name()
+			}
+		}
+		if other != "" {
+			names[i] = other
+		}
+	}
+	return strings.Join(names, "/")
 }
 
 // placeAgain looks anew where all documents lie, after an index came or went. It

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
 
 	"mem/core/text"
 	"mem/diagnostics"
@@ -41,18 +42,18 @@ func (s *server) diagnosticOf(docs *documents, doc *document, f diagnostics.Find
 	}
 	if s.features.related {
 		for _, r := range f.Related {
-			path := filepath.Join(doc.dir, filepath.FromSlash(r.Path))
-			in := r.Text
+			in, at := r.Text, docs.uriIn(doc.dir, r.Path)
 			if in == nil {
 				in = f.Text
 			}
-			if r.Path == "" {
-				path = doc.path
-			} else if filepath.IsAbs(r.Path) {
-				path = r.Path
+			switch {
+			case r.Path == "":
+				at = doc.uri
+			case filepath.IsAbs(r.Path): // outside, as the configuration of the project
+				at = uri.File(r.Path)
 			}
 			d.RelatedInformation = append(d.RelatedInformation, protocol.DiagnosticRelatedInformation{
-				Location: protocol.Location{URI: docs.uriOf(path), Range: rangeOf(in, r.Span, enc)},
+				Location: protocol.Location{URI: at, Range: rangeOf(in, r.Span, enc)},
 				Message:  r.Message,
 			})
 		}

@@ -41,7 +41,7 @@ type features struct {
 
 // initialize agrees on what both sides can do.
 func (s *server) initialize(_ context.Context, _ *documents, p *protocol.InitializeParams) (*protocol.InitializeResult, error) {
-	if !s.phase.CompareAndSwap(fresh, initialized) {
+	if !s.phase.CompareAndSwap(newborn, initialized) {
 		return nil, jsonrpc2.NewError(jsonrpc2.InvalidRequest, "the server is initialized already")
 	}
 	s.features = featuresOf(p)

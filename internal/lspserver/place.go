@@ -29,7 +29,7 @@ func (s *server) file(ctx context.Context, docs *documents, u uri.URI) (*file, e
 	if d == nil || doc.lost {
 		return nil, nil
 	}
-	_, snap, err := d.snapshot(ctx, docs.in(d.path), false)
+	_, snap, err := d.snapshot(ctx, docs.in(d.path), rested)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (f *file) rangeOf(s text.Span) protocol.Range {
 
 // uri gives the URI of a file of the same memory.
 func (f *file) uri(rel string) uri.URI {
-	return f.docs.uriOf(filepath.Join(f.doc.dir, filepath.FromSlash(rel)))
+	return f.docs.uriIn(f.doc.dir, rel)
 }
 
 func (f *file) location(l language.Location) protocol.Location {
@@ -71,12 +71,13 @@ func pathOf(raw string) (string, bool) {
 	return strings.Clone(filepath.Clean(p)), true
 }
 
-// uriOf gives the URI of a path, as the client wrote it where the file is open.
-func (d *documents) uriOf(path string) uri.URI {
-	if doc := d.at(path); doc != nil {
+// uriIn gives the URI of a file of a memory directory, as the client wrote it where
+// the file is open.
+func (d *documents) uriIn(dir, rel string) uri.URI {
+	if doc := d.of(dir, rel); doc != nil {
 		return doc.uri
 	}
-	return uri.File(path)
+	return uri.File(filepath.Join(dir, filepath.FromSlash(rel)))
 }
 
 func position(t *text.Text, offset int, enc text.Encoding) protocol.Position {

@@ -17,7 +17,6 @@ import (
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
-	"mem/core/guard"
 	"mem/core/memory"
 	"mem/core/settings"
 	"mem/diagnostics"
@@ -47,7 +46,7 @@ type server struct {
 	stream  *stream
 	client  protocol.Client
 	outbox  *outbox
-	guard   *guard.Scanner
+	config  userConfig
 	routes  map[string]*method
 	running sync.WaitGroup // goroutines that are ours
 
@@ -75,7 +74,7 @@ type server struct {
 
 // The phases of a connection.
 const (
-	fresh int32 = iota
+	newborn int32 = iota
 	initialized
 	shutDown
 )
@@ -96,7 +95,6 @@ func (s *server) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.ctx = ctx
-	s.guard = s.newGuard()
 	st := newStream(s.o.In, s.o.Out)
 	s.stream = st
 	st.log = s.logf
@@ -115,6 +113,7 @@ func (s *server) serve(ctx context.Context) error {
 	stopped := false
 	select {
 	case <-s.exit:
+	case <-st.ended:
 	case <-conn.Done():
 	case <-ctx.Done():
 		stopped = true
@@ -124,34 +123,26 @@ func (s *server) serve(ctx context.Context) error {
 		}
 	}
 	cancel()
-	s.running.Wait()
+	// What does not end within the grace waits for a client that does not read, or
+	// for an input that cannot be closed. It ends with the process.
+	over := make(chan struct{})
+	go func() {
+		<-conn.Done()
+		s.running.Wait()
+		s.closeDirectories()
+		close(over)
+	}()
 	select {
-	case <-conn.Done():
-	case <-time.After(grace): // an input that cannot be closed
+	case <-over:
+	case <-time.After(grace):
 	}
-	s.closeDirectories()
-	if err := conn.Err(); err != nil {
-		return fmt.Errorf("the connection to the client: %w", err)
+	switch {
+	case s.phase.Load() == shutDown || stopped:
+		return nil
+	case conn.Err() != nil:
+		return fmt.Errorf("the connection to the client: %w", conn.Err())
 	}
-	if s.phase.Load() != shutDown && !stopped {
-		return ErrNoShutdown
-	}
-	return nil
-}
-
-// newGuard gives the scanner with the user's own exceptions. A configuration that
-// cannot be read is said and makes none.
-func (s *server) newGuard() *guard.Scanner {
-	config, err := settings.LoadConfig(s.o.Env)
-	if err == nil {
-		var g *guard.Scanner
-		if g, err = guard.New(guard.Options{Allow: config.Guard.Allow}); err == nil {
-			return g
-		}
-	}
-	s.logf("the configuration is not used: %v", err)
-	g, _ := guard.New(guard.Options{}) // fails for what is allowed only
-	return g
+	return ErrNoShutdown
 }
 
 // logf writes a line of the log.

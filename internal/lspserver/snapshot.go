@@ -20,15 +20,18 @@ const restAfter = time.Second
 type recent struct {
 	open []*document
 	snap *diagnostics.Snapshot
-	at   time.Time
+	at   time.Time                   // when all of it was looked at
 	docs map[string]*diagnostics.Doc // what was asked about, parsed
 }
 
-// opened gives the directory for use. It is opened when it is first needed.
+// opened gives the directory for use. It is opened when it is first needed, and
+// again when the user's configuration was changed; what was opened before is left
+// to those who use it.
 func (d *directory) opened() (*workspace.Directory, error) {
+	now := d.s.configStamp()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.ws != nil {
+	if d.ws != nil && d.config == now {
 		return d.ws, nil
 	}
 	ws, err := workspace.Open(d.path, workspace.Options{Env: d.s.o.Env, Project: d.s.projectOf(d.path), Origin: d.s.origin})
@@ -41,13 +44,25 @@ func (d *directory) opened() (*workspace.Directory, error) {
 	if d.s.engine != nil {
 		ws.Engine = d.s.engine
 	}
-	d.ws = ws
+	d.ws, d.config, d.last = ws, now, recent{}
 	return ws, nil
 }
 
-// snapshot gives the directory with open documents over it. fresh asks for one
-// that is read now.
-func (d *directory) snapshot(ctx context.Context, open []*document, fresh bool) (*workspace.Directory, *diagnostics.Snapshot, error) {
+// typedFor is how long after a look at all files only those that are typed in are
+// looked at, while one key is pressed after the other.
+const typedFor = 500 * time.Millisecond
+
+// freshness is how new a Snapshot has to be.
+type freshness int
+
+const (
+	rested freshness = iota // as restAfter says
+	typed                   // of the open documents as they are now
+	fresh                   // of all files as they are now
+)
+
+// snapshot gives the directory with open documents over it.
+func (d *directory) snapshot(ctx context.Context, open []*document, want freshness) (*workspace.Directory, *diagnostics.Snapshot, error) {
 	ws, err := d.opened()
 	if err != nil {
 		return nil, nil, err
@@ -55,17 +70,21 @@ func (d *directory) snapshot(ctx context.Context, open []*document, fresh bool) 
 	d.mu.Lock()
 	last := d.last
 	d.mu.Unlock()
-	if !fresh && last.snap != nil && time.Since(last.at) < restAfter && slices.Equal(last.open, open) && last.snap.View.SameFiles() {
+	if want == rested && last.snap != nil && time.Since(last.at) < restAfter && slices.Equal(last.open, open) && last.snap.View.SameFiles() {
 		return ws, last.snap, nil
 	}
+	var from *diagnostics.Snapshot
 	at := time.Now()
+	if want == typed && last.snap != nil && at.Sub(last.at) < typedFor {
+		from, at = last.snap, last.at
+	}
 	buffers := map[string]memdir.Buffer{}
 	for _, doc := range open {
 		if !doc.lost {
 			buffers[doc.rel] = doc.buffer()
 		}
 	}
-	snap, err := ws.Snapshot(ctx, buffers)
+	snap, err := ws.Typed(ctx, from, buffers)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,15 +1,19 @@
 package lspserver
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"go.lsp.dev/jsonrpc2"
+
+	"mem/core/settings"
 )
 
 // broken are methods that fail in every way, for tests.
@@ -181,5 +185,56 @@ func TestClientThatWritesBeforeItReads(t *testing.T) {
 	e.mu.Unlock()
 	if err := e.quit(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A client that stops reading and goes away does not keep the server.
+func TestClientThatStopsReading(t *testing.T) {
+	e := newEditor(t, t.TempDir(), nil)
+	in, inW := io.Pipe()
+	outR, out := io.Pipe()
+	e.in = inW
+	s := newServer(Options{Env: settings.Env{Home: e.home}, In: in, Out: out})
+	testEngine(s)
+	go func() { e.done <- s.serve(context.Background()) }()
+	go func() { // reads the answer to initialize and nothing else
+		r := bufio.NewReader(outR)
+		readMessage(r)
+		io.ReadFull(r, make([]byte, 1))
+	}()
+	e.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}`)
+	for i := range 20 {
+		e.open("a.md", "bad\n")
+		e.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"textDocument/hover","params":{"textDocument":{"uri":%q},"position":{"line":0,"character":0}}}`, i+2, e.uri("a.md")))
+	}
+	inW.Close()
+	began := time.Now()
+	if err := e.result(); err == nil || time.Since(began) > 3*grace {
+		t.Errorf("%v after %v", err, time.Since(began))
+	}
+	outR.Close() // what waited for the client ends now
+}
+
+// A server that is told to stop from outside ends without an error, whatever the
+// client does.
+func TestStoppedFromOutside(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	e := newEditor(t, t.TempDir(), nil)
+	in, inW := io.Pipe()
+	outR, out := io.Pipe()
+	e.in = inW
+	s := newServer(Options{Env: settings.Env{Home: e.home}, In: in, Out: out, Log: e.log})
+	go func() {
+		err := s.serve(ctx)
+		out.Close()
+		e.done <- err
+	}()
+	e.listen(outR)
+	e.initialize(capable)
+	e.open("MEMORY.md", bom)
+	e.shown("MEMORY.md", 1)
+	cancel()
+	if err := e.result(); err != nil {
+		t.Error(err)
 	}
 }

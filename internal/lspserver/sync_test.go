@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -202,6 +203,35 @@ func TestSpellingsOfURIs(t *testing.T) {
 	} {
 		if got, ok := pathOf(raw); got != filepath.FromSlash(want) || ok != (want != "") {
 			t.Errorf("pathOf(%q) = %q, %v; want %q", raw, got, ok, want)
+		}
+	}
+}
+
+// Half a surrogate pair, which an editor sends when somebody typed into one, is one
+// unit that stands for no character.
+func TestLoneSurrogate(t *testing.T) {
+	e := start(t, nil)
+	e.initialize(capable)
+	e.notify("textDocument/didOpen", fmt.Sprintf(`{"textDocument":{"uri":%q,"languageId":"markdown","version":1,"text":"a\ud83d\ude00b\ud83dc\n"}}`, e.uri("MEMORY.md")))
+	if got, want := e.text("MEMORY.md"), "a😀b\ufffdc\n"; got != want {
+		t.Errorf("opened as %q, want %q", got, want)
+	}
+	e.notify("textDocument/didChange", fmt.Sprintf(`{"textDocument":{"uri":%q,"version":2},"contentChanges":[{"range":{"start":{"line":0,"character":5},"end":{"line":0,"character":6}},"text":"\ude00x"}]}`, e.uri("MEMORY.md")))
+	if got, want := e.text("MEMORY.md"), "a😀b\ufffd\ufffdx\n"; got != want {
+		t.Errorf("changed to %q, want %q", got, want)
+	}
+}
+
+// On systems that do not tell case apart, a file has the name that its folder has.
+func TestSpelled(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the files of this test are two only where case tells them apart")
+	}
+	e := start(t, map[string]string{"MEMORY.md": "", "Sub/Topic.md": "", "same.md": "", "SAME.md": ""})
+	for rel, want := range map[string]string{"memory.md": "MEMORY.md", "sub/TOPIC.md": "Sub/Topic.md", "new.md": "new.md", "sub/new.md": "Sub/new.md",
+		"same.md": "same.md", "SAME.md": "SAME.md", "none/x.md": "none/x.md"} {
+		if got := spelled(e.dir, rel); got != want {
+			t.Errorf("spelled(%q) = %q, want %q", rel, got, want)
 		}
 	}
 }

@@ -35,15 +35,17 @@ type stream struct {
 	buf     bytes.Buffer
 	reject  func(*jsonrpc2.Error) // answers what could not be understood
 	log     func(format string, args ...any)
-	settle  func()      // waits for the requests under way, at the end of the input
-	noMore  atomic.Bool // nothing is read any more
-	garbage bool        // it was said that garbage is skipped
+	settle  func()        // waits for the requests under way, at the end of the input
+	noMore  atomic.Bool   // nothing is read any more
+	ended   chan struct{} // closed at the end of the input
+	garbage bool          // it was said that garbage is skipped
 }
 
 func newStream(in io.Reader, out io.Writer) *stream {
 	return &stream{
 		Stream: jsonrpc2.NewHeaderStream(halves{in, out}),
 		in:     bufio.NewReaderSize(in, maxHeader),
+		ended:  make(chan struct{}),
 	}
 }
 
@@ -69,6 +71,7 @@ func (s *stream) Read(ctx context.Context) (jsonrpc2.Message, int64, error) {
 			if !s.noMore.Load() {
 				s.settle()
 			}
+			close(s.ended)
 			return nil, 0, err
 		}
 		m, err := jsonrpc2.DecodeMessage(body)

@@ -1,9 +1,14 @@
 package lspserver
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
+
+	"go.lsp.dev/jsonrpc2"
 )
 
 // Garbage is skipped up to the next message, and the server lives.
@@ -157,4 +162,33 @@ func TestLeavingWithoutShutdown(t *testing.T) {
 	if err := e.result(); err != ErrNoShutdown {
 		t.Errorf("an end in the middle of a message gives %v", err)
 	}
+}
+
+// Whatever comes, the stream ends at its end, and gives only what are messages.
+func FuzzStream(f *testing.F) {
+	for _, s := range []string{"", "Content-Length: 2\r\n\r\n{}", "Content-Length: 38\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"x\"}", "xContent-Length: 5\n\n[1,2]", "Content-Length: 99\r\n\r\n{", "\x00\n\n:\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		rejected := 0
+		s := newStream(bytes.NewReader(in), io.Discard)
+		s.log, s.settle = func(string, ...any) {}, func() {}
+		s.reject = func(e *jsonrpc2.Error) {
+			if rejected++; e.Message == "" {
+				t.Error("no reason")
+			}
+		}
+		for read := 0; ; read++ {
+			m, _, err := s.Read(context.Background())
+			if err != nil {
+				if err != io.EOF {
+					t.Errorf("it ends with %v", err)
+				}
+				return
+			}
+			if m == nil || read+rejected > len(in) {
+				t.Fatalf("%d messages of %d bytes", read, len(in))
+			}
+		}
+	})
 }

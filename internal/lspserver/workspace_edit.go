@@ -26,15 +26,14 @@ func modified(format string, args ...any) error {
 // workspaceEdit gives a change of a memory directory as the edit that this client
 // can make. docs are what the change was computed from.
 func (s *server) workspaceEdit(docs *documents, dir string, c change.Change) (*protocol.WorkspaceEdit, error) {
-	e := editBuilder{s: s, docs: docs}
+	e := editBuilder{s: s, docs: docs, dir: dir}
 	for _, f := range c.Files {
-		path := filepath.Join(dir, filepath.FromSlash(f.Path))
 		var err error
 		switch f.Kind {
 		case change.Create:
-			err = e.create(path, f)
+			err = e.create(f)
 		case change.Edit:
-			err = e.edit(path, f)
+			err = e.edit(f)
 		default:
 			err = fmt.Errorf("%s: an editor is not asked to %s files", shown(f.Path), f.Kind)
 		}
@@ -56,19 +55,20 @@ func (s *server) workspaceEdit(docs *documents, dir string, c change.Change) (*p
 type editBuilder struct {
 	s       *server
 	docs    *documents
+	dir     string
 	touched []*document
 	out     protocol.WorkspaceEdit
 }
 
 // create adds a new file. The client refuses where it exists by then.
-func (e *editBuilder) create(path string, f change.File) error {
-	if e.docs.at(path) != nil {
+func (e *editBuilder) create(f change.File) error {
+	if e.docs.of(e.dir, f.Path) != nil {
 		return modified("%s is open already", shown(f.Path))
 	}
-	if _, err := os.Lstat(path); err == nil {
+	if _, err := os.Lstat(filepath.Join(e.dir, filepath.FromSlash(f.Path))); err == nil {
 		return modified("%s exists by now", shown(f.Path))
 	}
-	u := e.docs.uriOf(path)
+	u := e.docs.uriIn(e.dir, f.Path)
 	if e.s.features.create {
 		e.out.DocumentChanges = append(e.out.DocumentChanges, &protocol.CreateFile{Kind: string(protocol.ResourceOperationKindCreate), URI: u})
 	}
@@ -77,8 +77,8 @@ func (e *editBuilder) create(path string, f change.File) error {
 }
 
 // edit adds the edits of a file that is open, or lies on disk.
-func (e *editBuilder) edit(path string, f change.File) error {
-	doc := e.docs.at(path)
+func (e *editBuilder) edit(f change.File) error {
+	doc := e.docs.of(e.dir, f.Path)
 	var version *int32
 	t := text.New(f.Base)
 	shift := 0
@@ -106,7 +106,7 @@ func (e *editBuilder) edit(path string, f change.File) error {
 	if len(edits) == 0 {
 		return fmt.Errorf("%s: an editor cannot make this change of a file that is not open", shown(f.Path))
 	}
-	e.add(e.docs.uriOf(path), version, edits)
+	e.add(e.docs.uriIn(e.dir, f.Path), version, edits)
 	return nil
 }
 
@@ -129,6 +129,7 @@ func (e *editBuilder) add(u uri.URI, version *int32, edits []protocol.TextEdit) 
 // guarded says why a change must not be made: it would put a secret into a file
 // that does not have it yet.
 func (s *server) guarded(c change.Change) error {
+	scanner := s.scanner()
 	for _, f := range c.Files {
 		after, exists, err := f.After()
 		if err != nil {
@@ -137,7 +138,7 @@ func (s *server) guarded(c change.Change) error {
 		if !exists {
 			continue
 		}
-		for _, found := range s.guard.Added([]byte(f.Base), []byte(after)) {
+		for _, found := range scanner.Added([]byte(f.Base), []byte(after)) {
 			if found.Kind == guard.KindSecret || found.Kind == guard.KindIncomplete {
 				return fmt.Errorf("it would copy a secret into %s: redact it first, or allow it in the configuration. %s", shown(f.Path), found.Reason)
 			}

@@ -1,0 +1,120 @@
+package memdir
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// summary is what a View holds, for comparing two.
+func summary(t *testing.T, v *View) map[string]string {
+	t.Helper()
+	out := map[string]string{"index": fmt.Sprint(v.Index.Exists, v.Index.Hash), "nested": fmt.Sprint(v.Nested), "problems": fmt.Sprint(problems(v)), "logs": fmt.Sprint(v.Logs)}
+	for _, topic := range v.Topics {
+		b, err := v.Load(topic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[topic.Path] = fmt.Sprint(topic.Meta, topic.Size, topic.ModTime.UnixNano(), b.Hash)
+		if v.Topic(topic.Path) != topic {
+			t.Errorf("%s is found as another", topic.Path)
+		}
+	}
+	return out
+}
+
+// old gives folders times at which it is certain that nothing came since.
+func old(t *testing.T, dirs ...string) {
+	t.Helper()
+	at := time.Now().Add(-time.Hour).Truncate(time.Second)
+	for _, d := range dirs {
+		if err := os.Chtimes(d, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Whatever is typed, Typed gives what Read gives.
+func TestTypedIsAsRead(t *testing.T) {
+	dir, root := onDisk(t, map[string]string{"MEMORY.md": "- [A](a.md) — x\n", "a.md": topic("a", "user"), "sub/b.md": topic("b", "project"), "c.md": "none\n", "logs/2026/01/2026-01-02.md": "x\n"})
+	old(t, dir, filepath.Join(dir, "sub"), filepath.Join(dir, "logs"), filepath.Join(dir, "logs/2026"), filepath.Join(dir, "logs/2026/01"))
+	texts := map[string]string{"MEMORY.md": "- [A](a.md) — y\n", "a.md": topic("a", "user"), "sub/b.md": topic("b", "user"), "README.md": "r\n", "only here.md": "o\n"}
+	src := Disk(root)
+	cache := NewCache()
+	v := read(t, Overlay(src, buffers(texts)), cache)
+	r := rand.New(rand.NewPCG(3, 4))
+	pieces := []string{"---\n", "name: z\n", "type: user\n", "- [B](sub/b.md) — z\n", "\n", "中😀", ""}
+	served := 0
+	for i := range 200 {
+		over := map[string]Buffer{}
+		for p := range texts {
+			if r.IntN(3) == 0 {
+				s := texts[p]
+				at := r.IntN(len(s) + 1)
+				if r.IntN(4) == 0 {
+					s = s[:at/2]
+				} else {
+					s = s[:at] + pieces[r.IntN(len(pieces))] + s[at:]
+				}
+				texts[p] = strings.ToValidUTF8(s, "")
+			}
+			over[p] = Buffer{Text: texts[p], Version: int32(i), ModTime: time.Unix(1_700_000_000+int64(len(texts[p])), 0)}
+		}
+		want := read(t, Overlay(src, over), NewCache())
+		now, ok := v.Typed(context.Background(), over)
+		if ok {
+			served++
+			if diff := cmp.Diff(summary(t, want), summary(t, now)); diff != "" {
+				t.Fatalf("after %d steps (-Read +Typed):\n%s", i, diff)
+			}
+		} else {
+			now = read(t, Overlay(src, over), cache)
+		}
+		v = now
+	}
+	if served < 190 {
+		t.Errorf("only %d of 200 were served", served)
+	}
+}
+
+func TestTypedNeedsARead(t *testing.T) {
+	log := "logs/2026/01/2026-01-02.md"
+	for name, change := range map[string]func(t *testing.T, dir string, texts map[string]string){
+		"a file came": func(t *testing.T, dir string, _ map[string]string) {
+			if err := os.WriteFile(filepath.Join(dir, "new.md"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a buffer came":  func(_ *testing.T, _ string, texts map[string]string) { texts["c.md"] = "" },
+		"a buffer went":  func(_ *testing.T, _ string, texts map[string]string) { delete(texts, "a.md") },
+		"another buffer": func(_ *testing.T, _ string, texts map[string]string) { delete(texts, "a.md"); texts["c.md"] = "" },
+		"a buffer grew large": func(_ *testing.T, _ string, texts map[string]string) {
+			texts["a.md"] = strings.Repeat("x", DefaultTopicBytes+1)
+		},
+		"a log": func(_ *testing.T, _ string, texts map[string]string) { texts[log] = "z\n" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, root := onDisk(t, map[string]string{"MEMORY.md": "x\n", "a.md": "a\n", log: "x\n"})
+			old(t, dir, filepath.Join(dir, "logs"), filepath.Join(dir, "logs/2026"), filepath.Join(dir, "logs/2026/01"))
+			texts := map[string]string{"a.md": "b\n", log: "y\n"}
+			v := read(t, Overlay(Disk(root), buffers(texts)), nil)
+			if _, ok := v.Typed(context.Background(), buffers(texts)); !ok {
+				t.Fatal("the same buffers need a read")
+			}
+			change(t, dir, texts)
+			if _, ok := v.Typed(context.Background(), buffers(texts)); ok {
+				t.Error("no read is needed")
+			}
+		})
+	}
+	if _, ok := read(t, files(map[string]string{"a.md": "a\n"}), nil).Typed(context.Background(), nil); ok {
+		t.Error("a View without buffers needs no read")
+	}
+}
