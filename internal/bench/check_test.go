@@ -110,7 +110,7 @@ func inTurn(b *testing.B, dir string, secrets bool) {
 // BenchmarkCheckTopics checks 10,000 topics, 22 MB.
 func BenchmarkCheckTopics(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "memory")
-	if err := corpus.Write(dir, 10_000); err != nil {
+	if err := corpus.Write(dir, corpus.Files(10_000)); err != nil {
 		b.Fatal(err)
 	}
 	inTurn(b, dir, true)
@@ -119,7 +119,7 @@ func BenchmarkCheckTopics(b *testing.B) {
 // BenchmarkCheckIndex checks an index of 10,000 lines, most of which lead nowhere.
 func BenchmarkCheckIndex(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "memory")
-	if err := corpus.WriteIndex(dir, 10_000); err != nil {
+	if err := corpus.Write(dir, corpus.IndexFiles(10_000)); err != nil {
 		b.Fatal(err)
 	}
 	inTurn(b, dir, false)
