@@ -8,7 +8,7 @@
 // percentile of 50. definition, completion: median of 50, on a link of the index. rss:
 // resident memory of the process, with the index open and changed; rested: two
 // seconds later, when ours has looked for secrets, too. Times are in ms, memory in MB:
-// of each figure the median of the rounds.
+// of each figure the median and the least of the rounds.
 //
 // Peers that are not installed are named at the end, and nothing is compared.
 import { spawn } from "node:child_process";
@@ -26,7 +26,7 @@ if (!(rounds > 0) || !memLsp) {
 const modules = fileURLToPath(new URL("node_modules/", import.meta.url));
 const changes = 50;
 const asks = 50;
-const patience = 10_000;
+const patience = 30_000;
 
 const servers = [
   { name: "mem-lsp", command: [memLsp, "serve"], needs: memLsp },
@@ -242,20 +242,32 @@ async function measure(server) {
 
 const there = servers.filter((s) => existsSync(s.needs));
 const all = new Map(there.map((s) => [s.name, []]));
+let failed = false; // ours; what a peer fails at is told
 for (let round = 0; round < rounds; round++) {
-  for (const server of there) all.get(server.name).push(await measure(server));
+  for (const server of there) {
+    try {
+      all.get(server.name).push(await measure(server));
+    } catch (e) {
+      console.log(`FAILED in round ${round + 1}: ${e.message}`);
+      failed ||= server === servers[0];
+    }
+  }
 }
 const columns = ["findings", "init", "open", "change", "change_p95", "definition", "completion", "rss", "rested"];
-const result = new Map([...all].map(([name, rs]) => [name, Object.fromEntries(columns.map((c) => [c, median(rs.map((r) => r[c]))]))]));
-console.log(["server".padEnd(16), ...columns.map((c) => c.padStart(10))].join(" "));
-for (const [name, r] of result) {
-  console.log([name.padEnd(16), ...columns.map((c) => (c === "findings" ? String(r[c]) : r[c].toFixed(2)).padStart(10))].join(" "));
-}
-const ours = result.get("mem-lsp");
-for (const [name, r] of result) {
-  if (name !== "mem-lsp") console.log(`change, ours to ${name}: 1 to ${(r.change / ours.change).toFixed(1)}`);
+const ran = [...all].filter(([, rs]) => rs.length > 0);
+// On a machine that others use, the quietest round says most.
+for (const [words, choose] of [["median of the rounds", median], ["least of the rounds", (times) => Math.min(...times)]]) {
+  const result = new Map(ran.map(([name, rs]) => [name, Object.fromEntries(columns.map((c) => [c, choose(rs.map((r) => r[c]))]))]));
+  console.log([words.padEnd(21), ...columns.map((c) => c.padStart(10))].join(" "));
+  for (const [name, r] of result) {
+    console.log([name.padEnd(21), ...columns.map((c) => (c === "findings" ? String(r[c]) : r[c].toFixed(2)).padStart(10))].join(" "));
+  }
+  const ours = result.get(servers[0].name);
+  for (const [name, r] of result) {
+    if (ours && r !== ours) console.log(`change, ours to ${name}: 1 to ${(r.change / ours.change).toFixed(1)}`);
+  }
 }
 for (const s of servers) {
   if (!there.includes(s)) console.log(`NOT MEASURED: ${s.name} is not installed (${s.needs.replace(modules, "node_modules/")})`);
 }
-if (!there.includes(servers[0])) process.exit(1);
+if (failed || !there.includes(servers[0])) process.exit(1);
