@@ -63,8 +63,14 @@ func (m *Memory) Diff(c change.Change) string {
 		}
 		b.WriteString(unified(f.Path, f.Base, after))
 	}
-	shown, _ := m.scanner.Redact([]byte(b.String()))
-	return fit(string(shown), 2*maxDiff)
+	return m.shownDiff(b.String(), 2*maxDiff)
+}
+
+// shownDiff gives a diff for a result: without the secrets that stand in its lines,
+// those around the change included, and cut.
+func (m *Memory) shownDiff(diff string, most int) string {
+	shown, _ := m.scanner.Redact([]byte(diff))
+	return fit(string(shown), most)
 }
 
 // Paths gives the files that the change left, those that Files leaves out included.
