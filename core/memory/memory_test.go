@@ -12,8 +12,8 @@ import (
 	"mem/core/change"
 	"mem/core/memdir"
 	"mem/core/settings"
-	"mem/core/text"
 	"mem/core/store"
+	"mem/core/text"
 )
 
 // world is a scratch home with a memory directory.
