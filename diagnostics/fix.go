@@ -16,6 +16,7 @@ import (
 
 // Make gives the change that an offer of a finding stands for.
 func (e *Engine) Make(ctx context.Context, s *Snapshot, f Finding, o Offer) (c change.Change, err error) {
+	s.cache.servedBy(e)
 	fix := e.Fix(o.Fix)
 	if fix == nil {
 		return change.Change{}, fmt.Errorf("there is no fix named %q", o.Fix)
