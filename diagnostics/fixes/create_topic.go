@@ -48,6 +48,12 @@ func createTopic() diagnostics.Fix {
 	}
 }
 
+// missing begins the sentence by which a topic says that it was made for a link.
+const missing = "This file was missing on "
+
+// MadeForLink reports whether a topic says so: its words are those of the link's file.
+func MadeForLink(d *diagnostics.Doc) bool { return strings.Contains(d.File.BodyText(), missing) }
+
 // topicFor makes a topic of what is known: the link that leads to it, and the
 // index's entry where it has one. Its body says no more than that.
 func topicFor(s *diagnostics.Snapshot, d *diagnostics.Doc, l memfile.Link, p string) memdir.Memory {
@@ -74,7 +80,7 @@ func topicFor(s *diagnostics.Snapshot, d *diagnostics.Doc, l memfile.Link, p str
 	if summary == "" {
 		source = d.Path
 	}
-	m.Body = fmt.Sprintf("This file was missing on %s. What it is about is known from the link in %s", s.Now().Format("2006-01-02"), memdir.ShownName(source))
+	m.Body = fmt.Sprintf(missing+"%s. What it is about is known from the link in %s", s.Now().Format("2006-01-02"), memdir.ShownName(source))
 	switch {
 	case summary != "":
 		m.Body = summarySentence(summary) + "\n\n" + m.Body + " only."

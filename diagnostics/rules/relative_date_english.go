@@ -45,14 +45,15 @@ func englishAt(src string, i int) (dated, bool) {
 	switch word {
 	case "today":
 		before, _ := wordBefore(src, i)
-		ok = before != "usa" && before != "ago"
+		// "Today's build number is in VERSION" is true of every day.
+		ok = before != "usa" && before != "ago" && !named(src, i) && !possessive(src[end:])
 	case "tonight":
-		d.part, ok = "night", true
+		d.part, ok = "night", !possessive(src[end:])
 	case "tomorrow":
-		d.n, ok = 1, true
+		d.n, ok = 1, !named(src, i)
 		d.otherDay(src, "after")
 	case "yesterday":
-		d.n, ok = -1, true
+		d.n, ok = -1, !named(src, i)
 		d.otherDay(src, "before")
 	case "this":
 		ok = d.thisLastNext(src, 0)
@@ -77,6 +78,15 @@ func englishAt(src string, i int) (dated, bool) {
 		d.setLead(src)
 	}
 	return d, true
+}
+
+// notBeforeDay are words before "today" that make it the name of something: "the
+// Today tab", "a tomorrow".
+var notBeforeDay = []string{"the", "a", "our", "my", "your", "their", "its"}
+
+func named(src string, i int) bool {
+	before, _ := wordBefore(src, i)
+	return slices.Contains(notBeforeDay, before)
 }
 
 // otherDay takes "the day before" or "the day after" into the phrase.
