@@ -27,7 +27,7 @@ func bodyStructure() diagnostics.Rule {
 				return
 			}
 			first, why, how := structureOf(f.Text, f.Body)
-			if first < 0 || why.said && how.said {
+			if first < 0 || why.said && how.said || listsTopics(p.Doc) {
 				return
 			}
 			finding := diagnostics.Finding{Span: f.Text.Line(first)}
