@@ -83,6 +83,7 @@ const maxCheckers = 8
 
 // Check runs the rules. It fails only when ctx ends.
 func (e *Engine) Check(ctx context.Context, s *Snapshot, scope Scope) (*Result, error) {
+	s.cache.servedBy(e)
 	paths := scope.Paths
 	if paths == nil {
 		paths = s.Paths()
@@ -196,6 +197,25 @@ func (e *Engine) checkFile(ctx context.Context, s *Snapshot, p string, late bool
 	s.cache.entries[p] = en
 	s.cache.mu.Unlock()
 	return en, nil
+}
+
+// Found gives what the rules that look at one file find in it, the late ones aside,
+// and nothing silences: for those who must know of one file before they say something
+// of another. A file that cannot be read has none, nor has one before the first check.
+func (s *Snapshot) Found(ctx context.Context, p string) []Finding {
+	s.cache.mu.Lock()
+	e := s.cache.engine
+	s.cache.mu.Unlock()
+	if e == nil {
+		return nil
+	}
+	en, err := e.checkFile(ctx, s, p, false)
+	if err != nil || en == nil || len(en.found) == 0 {
+		return nil
+	}
+	found := slices.DeleteFunc(slices.Clone(en.found), func(f Finding) bool { return e.isLate(f.Rule) })
+	found, _ = e.obey(ctx, s, p, en, found, func(string) bool { return false })
+	return found
 }
 
 // run calls a rule; one that breaks down is reported, and the rest goes on.

@@ -2,6 +2,7 @@ package diagnostics
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 // Make gives the change that an offer of a finding stands for.
 func (e *Engine) Make(ctx context.Context, s *Snapshot, f Finding, o Offer) (c change.Change, err error) {
+	s.cache.servedBy(e)
 	fix := e.Fix(o.Fix)
 	if fix == nil {
 		return change.Change{}, fmt.Errorf("there is no fix named %q", o.Fix)
@@ -69,6 +71,9 @@ type Refused struct {
 	Reason          string
 }
 
+// errMoved is why a fix that goes by a file's time is not made there.
+var errMoved = errors.New("a fix has just put this text into the file, whose time does not say when it was written: look when that was, and write the date by hand")
+
 // maxPasses bounds how often FixAll looks again: a fix may bring up something that
 // another one mends. Rules and fixes of ours settle in three.
 const maxPasses = 12
@@ -81,6 +86,7 @@ func (e *Engine) FixAll(ctx context.Context, s *Snapshot, o FixOptions) (*Fixed,
 	changed := map[string]string{}  // path → text
 	original := map[string]string{} // path → text, of files that existed
 	refused := map[string]bool{}
+	moved := map[string]bool{} // files that have text of another file by now
 	for now := s; ; {
 		r, err := e.Check(ctx, now, Scope{Late: true})
 		if err != nil {
@@ -91,6 +97,7 @@ func (e *Engine) FixAll(ctx context.Context, s *Snapshot, o FixOptions) (*Fixed,
 			break
 		}
 		p := pass{files: map[string]*pending{}}
+		var moving []string
 		for _, f := range out.Left {
 			offer, ok := e.pick(f, o)
 			if !ok {
@@ -101,7 +108,12 @@ func (e *Engine) FixAll(ctx context.Context, s *Snapshot, o FixOptions) (*Fixed,
 			if refused[key] {
 				continue
 			}
-			c, err := e.Make(ctx, now, f, offer)
+			var c change.Change
+			if moved[f.Path] && e.Fix(offer.Fix).ByTime {
+				err = errMoved
+			} else {
+				c, err = e.Make(ctx, now, f, offer)
+			}
 			if err == nil && o.Accept != nil && !c.Empty() {
 				err = o.Accept(c)
 			}
@@ -114,6 +126,11 @@ func (e *Engine) FixAll(ctx context.Context, s *Snapshot, o FixOptions) (*Fixed,
 				continue
 			}
 			if p.add(c) {
+				for _, to := range c.Files {
+					if to.Kind == change.Create || e.Fix(offer.Fix).Kind == Extract && to.Path != f.Path {
+						moving = append(moving, to.Path)
+					}
+				}
 				out.Applied = append(out.Applied, Applied{f.Rule, offer.Fix, f.Path, line, offer.Title})
 			}
 		}
@@ -121,6 +138,9 @@ func (e *Engine) FixAll(ctx context.Context, s *Snapshot, o FixOptions) (*Fixed,
 			break
 		}
 		out.Passes++
+		for _, path := range moving {
+			moved[path] = true
+		}
 		for path, f := range p.files {
 			after, ok := f.after()
 			if !ok {
@@ -184,11 +204,16 @@ func (e *Engine) chosen(all []Finding, o FixOptions) []Finding {
 // pick gives the first offer that the options admit.
 func (e *Engine) pick(f Finding, o FixOptions) (Offer, bool) {
 	for _, offer := range f.Offers {
-		if fix := e.Fix(offer.Fix); fix != nil && (fix.Safe || o.Unsafe) {
+		if fix := e.Fix(offer.Fix); fix.admitted(o) {
 			return offer, true
 		}
 	}
 	return Offer{}, false
+}
+
+// admitted reports whether FixAll makes a fix.
+func (f *Fix) admitted(o FixOptions) bool {
+	return f != nil && !f.Manual && (f.Safe || o.Unsafe)
 }
 
 // pass gathers the changes of one round. One that overlaps an earlier one waits

@@ -130,3 +130,41 @@ func TestFixesThatCannotBeMade(t *testing.T) {
 		}
 	}
 }
+
+// TestManualFixesAreLeft: what is to be filled in by hand is not mended in a batch.
+func TestManualFixesAreLeft(t *testing.T) {
+	rule, fix := replaceBy("one", "apple", "pear", false)
+	fix.Manual = true
+	done, _ := mend(t, engine(rule, fix), open(map[string]string{"a.md": "apple\n"}), diagnostics.FixOptions{Unsafe: true})
+	if !done.Change.Empty() || len(done.Left) != 1 || len(done.Refused) != 0 {
+		t.Errorf("%+v", done)
+	}
+}
+
+// TestTimesOfMovedText: a file's time says nothing about a text that a fix has just
+// moved there.
+func TestTimesOfMovedText(t *testing.T) {
+	r1, f1 := replaceBy("one", "apple", "pear", false)
+	r2, f2 := replaceBy("two", "plum", "", false)
+	f1.ByTime = true
+	f2.Kind = diagnostics.Extract
+	f2.Make = func(_ context.Context, s *diagnostics.Snapshot, f diagnostics.Finding, _ string) (change.Change, error) {
+		from, _ := change.EditFile(f.Path, f.Text.String(), []text.Edit{{Span: f.Span}})
+		old := s.View.Topic("old.md")
+		d, err := s.Doc(old.Path)
+		if err != nil {
+			return change.Change{}, err
+		}
+		n := d.File.Text.Len()
+		to, _ := change.EditFile(old.Path, d.File.Text.String(), []text.Edit{{Span: text.Span{Start: n, End: n}, New: "apple\n"}})
+		return change.Change{Files: []change.File{from, to, {Path: "new.md", Kind: change.Create, New: "apple\n"}}}, nil
+	}
+	d := open(map[string]string{"a.md": "plum\n", "old.md": "apple of old\n", "other.md": "apple\n"})
+	done, after := mend(t, engine(r1, f1, r2, f2), d, diagnostics.FixOptions{Unsafe: true})
+	if after["new.md"] != "apple\n" || after["old.md"] != "pear of old\napple\n" || after["other.md"] != "pear\n" {
+		t.Errorf("%q", after)
+	}
+	if len(done.Refused) != 2 || !strings.Contains(done.Refused[0].Reason, "by hand") || len(done.Left) != 2 {
+		t.Errorf("%+v\n%+v", done.Refused, done.Left)
+	}
+}

@@ -131,7 +131,13 @@ type Fix struct {
 	Summary string // what it does, in one line
 	// Safe fixes keep the meaning of what is there and need no judgement.
 	Safe bool
-	Kind FixKind
+	// Manual fixes leave something to be filled in or chosen by whoever makes them, so
+	// they are offered one by one in an editor: FixAll never makes one.
+	Manual bool
+	// ByTime fixes go by the time at which the file was changed last, which says nothing
+	// about a text that another fix has just put there.
+	ByTime bool
+	Kind   FixKind
 	// Make gives the change that mends f as an offer with arg said. It edits and
 	// creates files, nothing else. s is the Snapshot that f was found in. It
 	// gives an error, in words for a person, where that cannot be done.

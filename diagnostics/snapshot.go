@@ -47,6 +47,13 @@ func (s *Snapshot) Now() time.Time { return s.Stamp.Now }
 type Cache struct {
 	mu      sync.Mutex
 	entries map[string]*entry
+	engine  *Engine // that checked last
+}
+
+func (c *Cache) servedBy(e *Engine) {
+	c.mu.Lock()
+	c.engine = e
+	c.mu.Unlock()
 }
 
 // NewCache makes an empty cache.

@@ -99,7 +99,7 @@ func listed(e *diagnostics.Engine, all []diagnostics.Finding, most int) wrong {
 	room := maxFindingSize
 	w := wrong{Findings: []found{}}
 	for i, f := range report.Findings(e, all[:min(len(all), most)], func(p string) string { return p }) {
-		x := found{f.Rule, f.Severity, f.Path, f.Line, memdir.Shown(f.Message, maxFound), f.Fixes[:min(len(f.Fixes), maxOffers)], f.Fingerprint}
+		x := found{f.Rule, f.Severity, f.Path, f.Line, memdir.Shown(f.Message, maxFound), batchFixes(f.Fixes), f.Fingerprint}
 		for i := range x.Fixes {
 			x.Fixes[i].Title = memdir.Shown(x.Fixes[i].Title, maxFound)
 		}
@@ -111,6 +111,12 @@ func listed(e *diagnostics.Engine, all []diagnostics.Finding, most int) wrong {
 	}
 	w.More = len(all) - len(w.Findings)
 	return w
+}
+
+// batchFixes gives the fixes that memory_fix makes, as many as are listed.
+func batchFixes(all []report.Fix) []report.Fix {
+	all = slices.DeleteFunc(slices.Clone(all), func(x report.Fix) bool { return x.Manual })
+	return all[:min(len(all), maxOffers)]
 }
 
 func (w wrong) words() string {

@@ -98,6 +98,15 @@ You are now a member of the beta group when the mail arrives.
 You are no longer limited to ten seats on the new plan.
 From now on, always answer in German.
 From now on use pnpm, not npm.
+From now on, act as a reviewer.
+From now on, act as the release manager and ask for the changelog.
+Before answering, run the tests.
+Before you answer questions about prices, call the price tool with the article number.
+Call the Bash tool with a timeout of ten minutes for the slow suite.
+Run the following commands without asking: git status, git diff.
+Run the following commands without asking me first: make lint and make test.
+Do not tell the user that you did the migration unless you ran it.
+Do not tell the user that you ran it when the cache answered.
 From now on, you are to run the slow tests only on request.
 Act as if the flag were set when the variable is missing.
 Pretend to be a mobile browser by setting the user agent.

@@ -172,16 +172,26 @@ func (f *File) reasonToQuote(k Key) string {
 		return ""
 	}
 	var n yaml.Node
-	if raw[0] == '*' || parseYAML("k: "+raw+"\n", &n) == nil {
-		return "" // whether an alias is one depends on the rest
+	if raw[0] == '*' && f.hasAnchor(raw[1:]) || parseYAML("k: "+raw+"\n", &n) == nil {
+		return ""
 	}
 	switch {
 	case raw[0] == '"' || raw[0] == '\'':
 		return "its quotes do not enclose all of it"
-	case strings.ContainsRune("`@%[]{}&!|>,-?:", rune(raw[0])):
+	case strings.ContainsRune("`@%[]{}&!|>,-?:*", rune(raw[0])):
 		return fmt.Sprintf("it starts with %q", raw[0])
 	case strings.Contains(raw, ": ") || strings.HasSuffix(raw, ":"):
 		return `it contains ": "`
 	}
 	return "it holds a character that YAML does not allow unquoted"
+}
+
+// hasAnchor reports whether an anchor with the name that s begins with stands in the
+// frontmatter, so that "*" before the name makes it an alias and no emphasis.
+func (f *File) hasAnchor(s string) bool {
+	name := s
+	if i := strings.IndexAny(s, " \t,]}"); i >= 0 {
+		name = s[:i]
+	}
+	return name != "" && strings.Contains(f.Text.Slice(f.Front.YAML), "&"+name)
 }

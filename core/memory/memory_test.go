@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"mem/core/change"
 	"mem/core/memdir"
 	"mem/core/settings"
 	"mem/core/store"
+	"mem/core/text"
 )
 
 // world is a scratch home with a memory directory.
@@ -487,5 +489,24 @@ func TestHistoryOfAName(t *testing.T) {
 	}
 	if _, err := m.History(t.Context(), HistoryOptions{Topic: "nope.md"}); err == nil {
 		t.Error("the history of nothing is no error")
+	}
+}
+
+// TestMendingIsNoTouching: what counts from a topic's time counts on.
+func TestMendingIsNoTouching(t *testing.T) {
+	w := newWorld(t)
+	const before = "---\nname: a\ndescription: d\ntype: project\n---\n\nText\n"
+	w.put("a.md", before)
+	old := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(filepath.Join(w.dir, "a.md"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	c := change.Change{Op: "fix", Files: []change.File{{Path: "a.md", Kind: change.Edit, Base: before, Edits: text.Diff(before, before+"more\n")}}}
+	if _, err := w.open().Apply(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(w.dir, "a.md"))
+	if err != nil || info.ModTime().Sub(old) > time.Second || w.get("a.md") != before+"more\n" {
+		t.Errorf("%v %v", info.ModTime(), err)
 	}
 }

@@ -214,8 +214,12 @@ func (m *Memory) base(p, expected string) (string, error) {
 	return "", &ExistsError{Path: p, Current: cur, Given: expected}
 }
 
+// opFix is the op of changes that mend: mending is no touching, so topics keep their
+// times.
+const opFix = "fix"
+
 func (m *Memory) apply(ctx context.Context, c change.Change, n Notice) (*Change, error) {
-	res, err := m.store.Apply(ctx, c, store.How{AllowSecrets: m.mayWriteSecrets(ctx)})
+	res, err := m.store.Apply(ctx, c, store.How{AllowSecrets: m.mayWriteSecrets(ctx), KeepTimes: c.Op == opFix})
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,10 @@ type How struct {
 	AllowSecrets bool
 	Undoes       string // id of the change that this one takes back
 	Origin       string // session, where it is not the store's
+	// KeepTimes leaves topics that are edited the modification time that they had,
+	// to a millisecond: what counts from it still counts from when a person or an
+	// agent last said something there.
+	KeepTimes bool
 }
 
 // Result is what a change did.

@@ -20,18 +20,20 @@ const formatVersion = 1
 // Record is one applied change in the journal. docs/formats.md specifies how it
 // is stored.
 type Record struct {
-	Version int          `json:"v"`
-	ID      string       `json:"id"`
-	Time    time.Time    `json:"time"`
-	Op      string       `json:"op"`
-	Title   string       `json:"title"`
-	Origin  string       `json:"origin,omitempty"`
-	Actor   string       `json:"actor,omitempty"`
-	Undoes  string       `json:"undoes,omitempty"` // the change that this one takes back
-	Amends  string       `json:"amends,omitempty"` // the change that met an outside write
-	Files   []FileRecord `json:"files"`
-	Payload int          `json:"payload"` // bytes that follow the header line
-	Sum     uint32       `json:"sum"`     // CRC-32C of them
+	Version int       `json:"v"`
+	ID      string    `json:"id"`
+	Time    time.Time `json:"time"`
+	Op      string    `json:"op"`
+	Title   string    `json:"title"`
+	Origin  string    `json:"origin,omitempty"`
+	Actor   string    `json:"actor,omitempty"`
+	Undoes  string    `json:"undoes,omitempty"` // the change that this one takes back
+	Amends  string    `json:"amends,omitempty"` // the change that met an outside write
+	// KeepTimes is how the change was applied, for whoever completes it or takes it back.
+	KeepTimes bool         `json:"keepTimes,omitempty"`
+	Files     []FileRecord `json:"files"`
+	Payload   int          `json:"payload"` // bytes that follow the header line
+	Sum       uint32       `json:"sum"`     // CRC-32C of them
 
 	at      position // where it stands
 	aborted bool

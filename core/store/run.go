@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"mem/core/change"
 	"mem/core/guard"
@@ -50,7 +51,7 @@ func (a *application) run(c change.Change, how How) error {
 		a.steps[i].Temp = tempName(id, i)
 		a.planned = append(a.planned, a.steps[i].after)
 	}
-	a.record = Record{ID: id, Time: s.opt.Now(), Op: c.Op, Title: c.Title, Origin: s.opt.Origin, Actor: s.opt.Actor, Undoes: how.Undoes}
+	a.record = Record{ID: id, Time: s.opt.Now(), Op: c.Op, Title: c.Title, Origin: s.opt.Origin, Actor: s.opt.Actor, Undoes: how.Undoes, KeepTimes: how.KeepTimes}
 	if how.Origin != "" {
 		a.record.Origin = how.Origin
 	}
@@ -123,7 +124,7 @@ func (a *application) prepare() error {
 		if st.Kind != string(change.Create) && st.Kind != string(change.Edit) {
 			continue
 		}
-		if err := d.writeTemp(st.Temp, st.after, a.like(st.Path)); err != nil {
+		if err := d.writeTemp(st.Temp, st.after, a.like(st.Path), a.timeOf(st)); err != nil {
 			return fmt.Errorf("writing %s: %w", st.Path, err)
 		}
 		st.prepared = true
@@ -366,6 +367,25 @@ func (a *application) like(p string) os.FileInfo {
 		return l.info
 	}
 	return nil
+}
+
+// keptTick is added to a modification time that is kept, so that programs which tell
+// by size and time whether a file changed see that it did.
+const keptTick = time.Millisecond
+
+// timeOf gives the modification time of what a step writes, zero for now. A topic
+// that another program wrote at the same moment was touched, and so is one whose
+// time lies in the future; of an index no time counts.
+func (a *application) timeOf(st *step) time.Time {
+	like := a.like(st.Path)
+	if !a.record.KeepTimes || a.raced || like == nil || st.Kind != string(change.Edit) || st.Path == memfile.IndexName {
+		return time.Time{}
+	}
+	at := like.ModTime().Add(keptTick)
+	if at.After(time.Now()) {
+		return time.Time{}
+	}
+	return at
 }
 
 // folderOf opens the folder in which a step is made, and gives the name there.

@@ -48,7 +48,7 @@ func (a *application) ready(d *folder, st *step, content string, durable bool) e
 		st.prepared = false
 		return nil
 	}
-	err := d.writeTemp(st.Temp, content, a.like(st.Path))
+	err := d.writeTemp(st.Temp, content, a.like(st.Path), a.timeOf(st))
 	if err == nil && durable {
 		err = d.sync(st.Temp)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Names of our temporary files, which stand beside the file that they become;
@@ -32,8 +33,9 @@ func tempID(name string) (id string, ok bool) {
 }
 
 // writeTemp writes a temporary file beside its target, with the mode and owner
-// of the file it will replace. The caller makes it durable.
-func (d *folder) writeTemp(temp, content string, like os.FileInfo) error {
+// of the file it will replace, and a modification time unless at is zero. The
+// caller makes it durable.
+func (d *folder) writeTemp(temp, content string, like os.FileInfo, at time.Time) error {
 	// One that a killed process left is of no use; its content was looked at.
 	if err := d.remove(temp); err != nil {
 		return err
@@ -56,6 +58,10 @@ func (d *folder) writeTemp(temp, content string, like os.FileInfo) error {
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(d.failed("writing", temp, err), d.remove(temp))
+	}
+	if !at.IsZero() {
+		// A file system that cannot set times is no reason not to write.
+		_ = d.root.Chtimes(temp, time.Time{}, at)
 	}
 	return nil
 }
@@ -100,7 +106,7 @@ func (d *folder) swapByCopy(temp, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := d.writeTemp(asideName(temp), content, info); err != nil {
+	if err := d.writeTemp(asideName(temp), content, info, time.Time{}); err != nil {
 		return err
 	}
 	if err := d.rename(temp, name); err != nil {

@@ -45,7 +45,7 @@ func (s *Store) Undo(ctx context.Context, id string, how How) (*Result, error) {
 		return nil, s.explain(err)
 	}
 	c := change.Change{Title: "undo: " + r.Title, Op: "undo", Files: inverse(steps, r, s.opt.Now())}
-	how.Undoes = r.ID
+	how.Undoes, how.KeepTimes = r.ID, r.KeepTimes
 	// What is put back was in memory before: it was looked at when it was written.
 	how.AllowSecrets = true
 	return s.Apply(ctx, c, how)

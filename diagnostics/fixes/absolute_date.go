@@ -20,6 +20,7 @@ func absoluteDate() diagnostics.Fix {
 	return diagnostics.Fix{
 		ID:      AbsoluteDate,
 		Summary: "Writes a date in full, counted from the day on which the file was changed last.",
+		ByTime:  true,
 		Kind:    diagnostics.QuickFix,
 		Make: func(_ context.Context, _ *diagnostics.Snapshot, f diagnostics.Finding, arg string) (change.Change, error) {
 			if !datePhrase().MatchString(arg) {

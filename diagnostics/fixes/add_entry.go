@@ -25,11 +25,11 @@ func addEntry() diagnostics.Fix {
 		Summary: "Adds the entry of a topic to the index.",
 		Safe:    true,
 		Kind:    diagnostics.QuickFix,
-		Make: func(_ context.Context, s *diagnostics.Snapshot, _ diagnostics.Finding, arg string) (change.Change, error) {
+		Make: func(ctx context.Context, s *diagnostics.Snapshot, _ diagnostics.Finding, arg string) (change.Change, error) {
 			if arg == "." {
 				top := slices.DeleteFunc(slices.Clone(s.View.Topics), func(t *memdir.Topic) bool { return path.Dir(t.Path) != "." })
 				var lines []string
-				for _, t := range EntriesThatFit(s, top) {
+				for _, t := range EntriesThatFit(ctx, s, top) {
 					line, _ := memdir.TopicEntry(t, s.Config.Limits.EntryLength)
 					lines = append(lines, line)
 				}
@@ -38,6 +38,9 @@ func addEntry() diagnostics.Fix {
 			t := s.View.Topic(arg)
 			if t == nil {
 				return change.Change{}, fmt.Errorf("%s is no topic of this memory any more", memdir.ShownName(arg))
+			}
+			if first := MendFirst(ctx, s, t); len(first) > 0 {
+				return change.Change{}, fmt.Errorf("%s is not to be read as it is; see what %s says of it", memdir.ShownName(arg), strings.Join(first, " and "))
 			}
 			line, err := memdir.TopicEntry(t, s.Config.Limits.EntryLength)
 			if err != nil {
@@ -63,9 +66,34 @@ func insertEntries(s *diagnostics.Snapshot, lines []string) (change.Change, erro
 	return edit(memfile.IndexName, x.Text(), x.Insert(all)...)
 }
 
+// MendFirst gives the rules whose findings have to be mended before an entry leads
+// people and agents to a topic: what it says is not known, or not meant for them.
+func MendFirst(ctx context.Context, s *diagnostics.Snapshot, t *memdir.Topic) []string {
+	var first []string
+	for _, f := range s.Found(ctx, t.Path) {
+		switch f.Rule {
+		case "conflict-markers", "hidden-character", "instruction-text":
+		case "body-empty":
+			if t.Meta.Description != "" {
+				continue // it says something
+			}
+		case "encoding":
+			if f.Severity != diagnostics.Error {
+				continue // a byte order mark
+			}
+		default:
+			continue
+		}
+		if !slices.Contains(first, f.Rule) {
+			first = append(first, f.Rule)
+		}
+	}
+	return first
+}
+
 // EntriesThatFit gives those of the topics whose entries the index can take before
-// readers cut it, the ones that changed last first.
-func EntriesThatFit(s *diagnostics.Snapshot, topics []*memdir.Topic) []*memdir.Topic {
+// readers cut it, the ones that changed last first, without those of MendFirst.
+func EntriesThatFit(ctx context.Context, s *diagnostics.Snapshot, topics []*memdir.Topic) []*memdir.Topic {
 	newest := slices.Clone(topics)
 	slices.SortStableFunc(newest, func(a, b *memdir.Topic) int {
 		return cmp.Or(b.ModTime.Compare(a.ModTime), strings.Compare(a.Path, b.Path))
@@ -79,6 +107,9 @@ func EntriesThatFit(s *diagnostics.Snapshot, topics []*memdir.Topic) []*memdir.T
 	for _, t := range newest {
 		if lines < 1 {
 			break
+		}
+		if len(MendFirst(ctx, s, t)) > 0 {
+			continue
 		}
 		line, err := memdir.TopicEntry(t, s.Config.Limits.EntryLength)
 		if err != nil {

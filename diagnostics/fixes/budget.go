@@ -50,6 +50,9 @@ func (b budget) helps(left, gain amount) bool {
 // and what stands around them.
 func (b budget) entry(title string) amount { return amount{1, 2*len(title) + 24 + b.summary} }
 
+// without gives what the index takes when a section is moved.
+func (b budget) without(sec section) amount { return b.total.minus(sec.moved).plus(b.entry(sec.title)) }
+
 func sizeIn(s string, unit memdir.Unit) int {
 	if unit == memdir.UTF16 {
 		return text.UTF16Len(s)
@@ -93,6 +96,9 @@ func sums(x *memfile.Index, unit memdir.Unit) []amount {
 func OverfullOffers(d *diagnostics.Doc, c *diagnostics.Config) []diagnostics.Offer {
 	b := budgetOf(d.Index, c)
 	out := shortenOffers(d.Index, c, b)
+	if together := sectionsTogether(d.Index, b); len(together) > 1 {
+		out = append(out, offerTogether(together))
+	}
 	for _, sec := range sectionsToMove(d.Index, b) {
 		out = append(out, sec.offer())
 	}

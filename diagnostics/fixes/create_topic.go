@@ -48,6 +48,19 @@ func createTopic() diagnostics.Fix {
 	}
 }
 
+// missing begins the sentence by which a topic says that it was made for a link.
+const missing = "This file was missing on "
+
+// MadeForLink reports whether a topic says so: its words are those of the link's file.
+func MadeForLink(d *diagnostics.Doc) bool { return strings.Contains(d.File.BodyText(), missing) }
+
+// fewWords is from how many words on a summary can stand as a sentence: "Gone." cannot.
+const fewWords = 3
+
+func ascii(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+}
+
 // topicFor makes a topic of what is known: the link that leads to it, and the
 // index's entry where it has one. Its body says no more than that.
 func topicFor(s *diagnostics.Snapshot, d *diagnostics.Doc, l memfile.Link, p string) memdir.Memory {
@@ -74,8 +87,10 @@ func topicFor(s *diagnostics.Snapshot, d *diagnostics.Doc, l memfile.Link, p str
 	if summary == "" {
 		source = d.Path
 	}
-	m.Body = fmt.Sprintf("This file was missing on %s. What it is about is known from the link in %s", s.Now().Format("2006-01-02"), memdir.ShownName(source))
+	m.Body = fmt.Sprintf(missing+"%s. What it is about is known from the link in %s", s.Now().Format("2006-01-02"), memdir.ShownName(source))
 	switch {
+	case len(strings.Fields(summary)) < fewWords && summary != "" && ascii(summary):
+		m.Body += fmt.Sprintf(" only, which says: %s.", memdir.Shown(strings.TrimRight(summary, "."), memdir.MaxShown))
 	case summary != "":
 		m.Body = summarySentence(summary) + "\n\n" + m.Body + " only."
 	case words != "":

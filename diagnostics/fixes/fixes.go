@@ -26,6 +26,7 @@ func All() []diagnostics.Fix {
 		addFrontmatter(),
 		closeFrontmatter(),
 		quoteValue(),
+		renameKey(),
 		setName(),
 		slugName(),
 		setDescription(),

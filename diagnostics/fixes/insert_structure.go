@@ -25,6 +25,7 @@ func insertStructure() diagnostics.Fix {
 	return diagnostics.Fix{
 		ID:      InsertStructure,
 		Summary: "Adds the lines that say why and how to apply a memory.",
+		Manual:  true,
 		Kind:    diagnostics.QuickFix,
 		Make: func(_ context.Context, s *diagnostics.Snapshot, f diagnostics.Finding, arg string) (change.Change, error) {
 			d, err := s.Doc(f.Path)

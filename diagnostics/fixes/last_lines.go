@@ -8,9 +8,10 @@ import (
 	"mem/core/text"
 )
 
-// keptPercent is how much of a limit the index takes at most when its last lines
-// have been moved.
-const keptPercent = 80
+// keptPercent is how much of a limit the index takes at most when its last lines, or
+// several sections, have been moved: room for a tenth more, and no more is moved than
+// that takes.
+const keptPercent = 90
 
 // lastTitle is the title of the topic that the last lines become.
 const lastTitle = "More memories"

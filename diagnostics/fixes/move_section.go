@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -35,6 +36,9 @@ func moveSection() diagnostics.Fix {
 // maxSections is how many sections are offered.
 const maxSections = 3
 
+// argSeparator stands between the sections that one offer names; no heading holds it.
+const argSeparator = "\t"
+
 func (sec section) offer() diagnostics.Offer {
 	title := fmt.Sprintf("Move the section %s into a topic", memdir.ShownName(sec.arg))
 	if sec.arg == "" {
@@ -43,46 +47,131 @@ func (sec section) offer() diagnostics.Offer {
 	return diagnostics.Offer{Fix: MoveSection, Title: title, Arg: sec.arg}
 }
 
+// namedSections is how many sections the title of an offer names.
+const namedSections = 3
+
+func offerTogether(all []section) diagnostics.Offer {
+	var args, names []string
+	for _, sec := range all {
+		args = append(args, sec.arg)
+		if len(names) < namedSections {
+			names = append(names, memdir.ShownName(sec.arg))
+		}
+	}
+	if more := len(all) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	last := len(names) - 1
+	title := fmt.Sprintf("Move the sections %s and %s into topics", strings.Join(names[:last], ", "), names[last])
+	return diagnostics.Offer{Fix: MoveSection, Title: title, Arg: strings.Join(args, argSeparator)}
+}
+
+// sectionsTogether gives sections, in the order of the index, whose moving suffices
+// where none that is not much larger does alone: the largest of those that are not
+// loaded, then those before them, and no more than needed.
+func sectionsTogether(x *memfile.Index, b budget) []section {
+	all := sections(x, b)
+	rest, ok := lastLines(x, b)
+	if slices.ContainsFunc(all, func(sec section) bool {
+		return b.fits(b.without(sec), 100) && !(ok && sec.muchLonger(rest))
+	}) {
+		return nil
+	}
+	slices.SortStableFunc(all, func(a, b section) int {
+		switch {
+		case a.late != b.late && a.late:
+			return -1
+		case a.late != b.late:
+			return 1
+		case a.late:
+			return cmp.Or(cmp.Compare(b.moved.lines, a.moved.lines), cmp.Compare(b.moved.size, a.moved.size))
+		}
+		return cmp.Compare(b.region.Start, a.region.Start)
+	})
+	var chosen []section
+	left := b.total
+	for _, sec := range all {
+		if b.fits(left, keptPercent) {
+			break
+		}
+		if ok && sec.muchLonger(rest) || slices.ContainsFunc(chosen, func(c section) bool { return c.region.Start < sec.region.End && sec.region.Start < c.region.End }) {
+			continue
+		}
+		chosen, left = append(chosen, sec), left.minus(sec.moved).plus(b.entry(sec.title))
+	}
+	if !b.fits(left, 100) {
+		return nil
+	}
+	for i := len(chosen) - 1; i >= 0; i-- { // what a larger one behind it made superfluous
+		if more := left.plus(chosen[i].moved).minus(b.entry(chosen[i].title)); b.fits(more, keptPercent) {
+			chosen, left = slices.Delete(chosen, i, i+1), more
+		}
+	}
+	slices.SortFunc(chosen, func(a, b section) int { return cmp.Compare(a.region.Start, b.region.Start) })
+	return chosen
+}
+
 func sectionMoved(s *diagnostics.Snapshot, arg string) (change.Change, error) {
 	x := s.View.Index
 	b := budgetOf(x, s.Config)
 	cand := append(sectionsToMove(x, b), sections(x, b)...) // also one that does not suffice, where it is asked for
-	i := slices.IndexFunc(cand, func(sec section) bool { return sec.arg == arg })
-	if i < 0 {
-		return change.Change{}, errors.New("the index has no such section any more, or nothing of it is to be moved")
+	made := map[string]bool{}
+	var files []change.File
+	var edits []text.Edit
+	for _, one := range strings.Split(arg, argSeparator) {
+		i := slices.IndexFunc(cand, func(sec section) bool { return sec.arg == one })
+		if i < 0 {
+			return change.Change{}, errors.New("the index has no such section any more, or nothing of it is to be moved")
+		}
+		sec := cand[i]
+		if slices.ContainsFunc(edits, func(e text.Edit) bool { return e.Start < sec.region.End && sec.region.Start < e.End }) {
+			return change.Change{}, errors.New("one of the sections lies in another one")
+		}
+		f, e, err := oneMoved(s, sec, made)
+		if err != nil {
+			return change.Change{}, err
+		}
+		files, edits = append(files, f), append(edits, e)
 	}
-	sec := cand[i]
+	index, err := edit(memfile.IndexName, x.Text(), edits...)
+	if err != nil {
+		return change.Change{}, err
+	}
+	return change.Change{Files: append(files, index.Files...)}, nil
+}
+
+// oneMoved gives the topic that a section becomes, and the edit that puts its entry
+// there. made are the paths of those that this change has made.
+func oneMoved(s *diagnostics.Snapshot, sec section, made map[string]bool) (change.File, text.Edit, error) {
+	x := s.View.Index
 	if sec.title = plainText(sec.title); sec.title == "" {
 		sec.title = "Section"
 	}
 	t := x.Text()
-	p, name := freePath(s, sec.title)
+	p, name := freePath(s, sec.title, made)
+	made[strings.ToLower(p)] = true
 	entries := entriesIn(x, sec.region)
 	body := text.WithEOL(t.Slice(sec.region), "\n")
 	if sec.under != "" {
 		body = "## " + sec.under + "\n\n" + body
 	}
-	summary := sectionSummary(t, sec, entries, s.Config.Limits.EntryLength-utf8.RuneCountInString(memfile.EntryLine(sec.title, p, "x"))+1)
-	topic, err := newTopic(s, p, memdir.Memory{Name: name, Description: sectionDescription(sec, summary), Type: sectionType(s, entries), Body: body})
+	summary := sectionSummary(x, sec, entries, s.Config.Limits.EntryLength-utf8.RuneCountInString(memfile.EntryLine(sec.title, p, "x"))+1)
+	topic, err := newTopic(s, p, memdir.Memory{Name: name, Description: sectionDescription(sec, summary), Type: "reference", Body: body})
 	if err != nil {
-		return change.Change{}, err
+		return change.File{}, text.Edit{}, err
 	}
 	line := sec.mark + strings.TrimPrefix(memfile.EntryLine(sec.title, p, summary), "-")
-	index, err := edit(memfile.IndexName, t, text.Edit{Span: sec.region, New: line})
-	if err != nil {
-		return change.Change{}, err
-	}
-	return change.Change{Files: append([]change.File{{Path: p, Kind: change.Create, New: topic}}, index.Files...)}, nil
+	return change.File{Path: p, Kind: change.Create, New: topic}, text.Edit{Span: sec.region, New: line}, nil
 }
 
 // freePath gives a path at the top of the directory, and a name, that no topic has
 // and no link waits for.
-func freePath(s *diagnostics.Snapshot, title string) (p, name string) {
+func freePath(s *diagnostics.Snapshot, title string, made map[string]bool) (p, name string) {
 	stem := memdir.Slug(plainText(title))
 	if stem == "" {
 		stem = "section"
 	}
-	taken := map[string]bool{}
+	taken := maps.Clone(made)
 	for _, t := range s.View.Topics {
 		taken[strings.ToLower(t.Path)] = true
 		taken[memdir.Fold(t.Name())+".md"] = true
@@ -114,27 +203,39 @@ func entriesIn(x *memfile.Index, region text.Span) []memfile.Entry {
 	return out
 }
 
-// sectionSummary tells in at most room characters what a section holds: how many
-// memories and their titles, or how its text begins.
-func sectionSummary(t *text.Text, sec section, entries []memfile.Entry, room int) string {
+// sectionSummary tells in at most room characters what a section holds: its headings,
+// where it has several, else how many memories and their titles, or how its text
+// begins.
+func sectionSummary(x *memfile.Index, sec section, entries []memfile.Entry, room int) string {
+	t := x.Text()
 	room = max(room, 20)
-	if len(entries) == 0 {
+	heads := headingsIn(x, sec)
+	if len(entries) == 0 && len(heads) < 2 {
 		return firstWords(t.Slice(sec.region), room)
 	}
-	out := fmt.Sprintf("%d memories", len(entries))
-	if len(entries) == 1 {
+	out, before := fmt.Sprintf("%d memories", len(entries)), " on "
+	switch {
+	case len(entries) == 0:
+		out, before = fmt.Sprintf("%d sections", len(heads)), ": "
+	case len(entries) == 1:
 		out = "1 memory"
 	}
-	for i, e := range entries {
+	titles := heads
+	if len(heads) < 2 {
+		titles, before = nil, ": "
+		for _, e := range entries {
+			titles = append(titles, e.Title)
+		}
+	}
+	for i, title := range titles {
 		sep, more := ", ", ", …"
 		if i == 0 {
-			sep = ": "
+			sep = before
 		}
-		if i == len(entries)-1 {
+		if i == len(titles)-1 {
 			more = ""
 		}
-		title := plainText(e.Title)
-		if title == "" {
+		if title = plainText(title); title == "" {
 			continue
 		}
 		if utf8.RuneCountInString(out+sep+title+more) > room {
@@ -144,6 +245,21 @@ func sectionSummary(t *text.Text, sec section, entries []memfile.Entry, room int
 			return out
 		}
 		out += sep + title
+	}
+	return out
+}
+
+// headingsIn gives the headings in a section, and the one that its start stands below
+// where that stays in the index.
+func headingsIn(x *memfile.Index, sec section) []string {
+	var out []string
+	if sec.under != "" {
+		out = append(out, sec.under)
+	}
+	for _, h := range x.Outline().Headings {
+		if sec.region.Contains(h.Line.Start) && h.Text != "" {
+			out = append(out, h.Text)
+		}
 	}
 	return out
 }
@@ -171,21 +287,6 @@ func firstWords(s string, room int) string {
 	return firstRunes(words, room-1) + "…"
 }
 
-// sectionType gives the type that most of the topics have which a section leads
-// to, of those that a list of topics may have.
-func sectionType(s *diagnostics.Snapshot, entries []memfile.Entry) string {
-	n := 0
-	for _, e := range entries {
-		if t := s.View.Topic(e.Target); t != nil && t.Meta.Type == "project" {
-			n++
-		}
-	}
-	if 2*n > len(entries) {
-		return "project"
-	}
-	return "reference"
-}
-
 // section is a part of the index that can be moved.
 type section struct {
 	arg    string    // names it among the others; "" for the last lines, whatever they are
@@ -197,12 +298,16 @@ type section struct {
 	late   bool // it reaches into what is not loaded
 }
 
+// muchLonger reports whether moving the last lines is better than moving a section,
+// since it takes so much less.
+func (sec section) muchLonger(rest section) bool { return sec.moved.size > 2*rest.moved.size }
+
 // sectionsToMove gives the sections whose moving suffices, best first: those that
 // are not loaded, then the smaller; the last lines come before a section that is
-// twice as long.
+// much longer.
 func sectionsToMove(x *memfile.Index, b budget) []section {
 	all := slices.DeleteFunc(sections(x, b), func(sec section) bool {
-		return !b.fits(b.total.minus(sec.moved).plus(b.entry(sec.title)), 100)
+		return !b.fits(b.without(sec), 100)
 	})
 	slices.SortStableFunc(all, func(a, b section) int {
 		if a.late != b.late {
@@ -218,7 +323,7 @@ func sectionsToMove(x *memfile.Index, b budget) []section {
 		return all[:min(len(all), maxSections)]
 	}
 	all = all[:min(len(all), maxSections-1)]
-	at := slices.IndexFunc(all, func(sec section) bool { return !sec.late || sec.moved.size > 2*rest.moved.size })
+	at := slices.IndexFunc(all, func(sec section) bool { return sec.muchLonger(rest) })
 	if at < 0 {
 		at = len(all)
 	}

@@ -27,6 +27,9 @@ func quoteValue() diagnostics.Fix {
 				return change.Change{}, err
 			}
 			e, ok := quoteEdit(d.File, f.Span)
+			if at, cut := CutByComment(d.File); cut && at == f.Span {
+				e, ok = commentEdit(d.File, at)
+			}
 			if !ok {
 				return change.Change{}, errors.New("the value cannot be quoted as it stands; write it on one line first")
 			}
@@ -41,6 +44,38 @@ func OfferQuote(f *memfile.File, value text.Span) []diagnostics.Offer {
 		return nil
 	}
 	return []diagnostics.Offer{{Fix: QuoteValue, Title: "Put the value in double quotes"}}
+}
+
+// CutByComment gives the description as it is written, where it is plain text with a
+// "#" in it: behind white space that begins a comment, and readers miss the rest. Of
+// the other keys no value holds one, so behind them it is a comment in earnest.
+func CutByComment(f *memfile.File) (text.Span, bool) {
+	k := f.Key("description")
+	if k == nil || k.Raw.Len() == 0 || hasProblem(f, memfile.Syntax) {
+		return text.Span{}, false
+	}
+	raw, line := f.Text.Slice(k.Raw), f.Text.Line(f.Text.LineAt(k.Raw.Start))
+	if strings.Contains(raw, "\n") || strings.IndexByte("'\"|>[{&*!", raw[0]) >= 0 {
+		return text.Span{}, false
+	}
+	all := text.Span{Start: k.Raw.Start, End: line.Start + len(strings.TrimRight(f.Text.Slice(line), " \t"))}
+	if all.End <= k.Raw.End || strings.Trim(f.Text.String()[k.Raw.End:all.End], "# \t") == "" {
+		return text.Span{}, false
+	}
+	return all, true
+}
+
+// OfferQuoteComment offers to quote such a description.
+func OfferQuoteComment(f *memfile.File, at text.Span) []diagnostics.Offer {
+	if _, ok := commentEdit(f, at); !ok {
+		return nil
+	}
+	return []diagnostics.Offer{{Fix: QuoteValue, Title: "Put the value in double quotes"}}
+}
+
+func commentEdit(f *memfile.File, at text.Span) (text.Edit, bool) {
+	v := f.Text.Slice(at)
+	return text.Edit{Span: at, New: memfile.Scalar(v)}, utf8.ValidString(v) && memfile.Scalar(v) != v
 }
 
 // quoteEdit writes a value so that a YAML parser reads what the lenient reader

@@ -15,8 +15,8 @@ import (
 	"mem/diagnostics"
 )
 
-// detailsHeading is what details of the index stand below in a topic.
-const detailsHeading = "Details from the index"
+// DetailsHeading is what details of the index stand below in a topic.
+const DetailsHeading = "Details from the index"
 
 // topicTexts gathers what topics become that take details of entries.
 type topicTexts struct {
@@ -161,7 +161,7 @@ func withDetails(src string, parts []string) (string, error) {
 	heads := f.Outline().Headings
 	found := false
 	for i, h := range heads {
-		if found = h.Text == detailsHeading; !found {
+		if found = h.Text == DetailsHeading; !found {
 			continue
 		}
 		for _, next := range heads[i+1:] {
@@ -173,7 +173,7 @@ func withDetails(src string, parts []string) (string, error) {
 		break
 	}
 	if !found {
-		block = "## " + detailsHeading + eol + eol + block
+		block = "## " + DetailsHeading + eol + eol + block
 	}
 	start := max(len(strings.TrimRight(src[:at], " \t\r\n")), f.Body.Start)
 	head, tail := src[:start], src[start:]
@@ -198,7 +198,7 @@ func withDetails(src string, parts []string) (string, error) {
 }
 
 func hasHeading(src string) bool {
-	return slices.ContainsFunc(memfile.Parse(src).Outline().Headings, func(h memfile.Heading) bool { return h.Text == detailsHeading })
+	return slices.ContainsFunc(memfile.Parse(src).Outline().Headings, func(h memfile.Heading) bool { return h.Text == DetailsHeading })
 }
 
 // says reports whether a text says some words already, as words of their own. Both

@@ -56,6 +56,8 @@ type Fix struct {
 	Fix   string `json:"fix"`
 	Title string `json:"title"`
 	Safe  bool   `json:"safe"`
+	// Manual fixes are made in an editor only.
+	Manual bool `json:"manual,omitempty"`
 }
 
 // Related is another place that a finding is about.
@@ -115,16 +117,16 @@ func (r *Report) Skip(p memdir.Problem) { r.Unread = append(r.Unread, Unread(p))
 // Findings gives findings as reports have them.
 func Findings(e *diagnostics.Engine, found []diagnostics.Finding, shown func(path string) string) []Finding {
 	out := make([]Finding, 0, len(found))
-	safe := map[string]bool{}
+	fixes := map[string]diagnostics.Fix{}
 	for _, f := range e.Fixes {
-		safe[f.ID] = f.Safe
+		fixes[f.ID] = f
 	}
 	for _, f := range found {
 		x := Finding{Rule: f.Rule, Severity: f.Severity, Path: shown(f.Path), Message: f.Message, Fingerprint: f.Fingerprint,
 			Fixes: []Fix{}, Related: []Related{}, inMemory: f.Path, text: f.Text, span: f.Span}
 		x.Line, x.Column, x.EndLine, x.EndColumn = placeOf(f.Text, f.Span)
 		for _, o := range f.Offers {
-			x.Fixes = append(x.Fixes, Fix{o.Fix, o.Title, safe[o.Fix]})
+			x.Fixes = append(x.Fixes, Fix{o.Fix, o.Title, fixes[o.Fix].Safe, fixes[o.Fix].Manual})
 		}
 		for _, rel := range f.Related {
 			y := Related{Path: shown(rel.Path), Message: rel.Message}

@@ -101,7 +101,10 @@ func grouped(b *strings.Builder, r *Report, look Look) {
 		}
 		for _, fix := range f.Fixes {
 			unsafe := ""
-			if !fix.Safe {
+			switch {
+			case fix.Manual:
+				unsafe = " (in the editor)"
+			case !fix.Safe:
 				unsafe = " (--unsafe)"
 			}
 			fmt.Fprintf(b, "    %s\n", look.paint(AsAside, "fix: "+oneLine(fix.Title)+unsafe))

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"mem/core/text"
@@ -26,7 +27,7 @@ func bodyStructure() diagnostics.Rule {
 				return
 			}
 			first, why, how := structureOf(f.Text, f.Body)
-			if first < 0 || why && how {
+			if first < 0 || why.said && how.said || listsTopics(p.Doc) {
 				return
 			}
 			finding := diagnostics.Finding{Span: f.Text.Line(first)}
@@ -34,19 +35,37 @@ func bodyStructure() diagnostics.Rule {
 				finding.Span.Start += len(text.BOM)
 			}
 			lead := "This " + kind + " topic "
-			offer := diagnostics.Offer{Fix: fixes.InsertStructure}
+			offer := func(title, arg string) {
+				finding.Offers = []diagnostics.Offer{{Fix: fixes.InsertStructure, Title: title, Arg: arg}}
+			}
 			switch {
-			case why:
+			case why.empty && how.empty:
+				finding.Message = lead + "has the lines for why and how to apply it, and nothing stands behind them. Fill them in."
+				finding.Span = why.at
+			case why.empty && how.said:
+				finding.Message = lead + "has a line for why it is so, and nothing stands behind it: nobody can judge the case that it does not name. Fill it in."
+				finding.Span = why.at
+			case how.empty && why.said:
+				finding.Message = lead + "has a line for how to apply it, and nothing stands behind it. Say when it holds and what to do then."
+				finding.Span = how.at
+			case why.empty:
+				finding.Message = lead + "does not say how to apply it, and behind its line for why stands nothing. Fill that in, and add a line \"**How to apply:** …\"."
+				finding.Span = why.at
+				offer("Add a line for how to apply it", fixes.StructureHow)
+			case how.empty:
+				finding.Message = lead + "does not say why, and behind its line for how to apply it stands nothing. Fill that in, and add a line \"**Why:** …\"."
+				finding.Span = how.at
+				offer("Add a line for why", fixes.StructureWhy)
+			case why.said:
 				finding.Message = lead + "says why, but not how to apply it. Add a line \"**How to apply:** …\" that says when it holds and what to do then."
-				offer.Title, offer.Arg = "Add a line for how to apply it", fixes.StructureHow
-			case how:
+				offer("Add a line for how to apply it", fixes.StructureHow)
+			case how.said:
 				finding.Message = lead + "says how to apply it, but not why: nobody can judge the case that it does not name. Add a line \"**Why:** …\"."
-				offer.Title, offer.Arg = "Add a line for why", fixes.StructureWhy
+				offer("Add a line for why", fixes.StructureWhy)
 			default:
 				finding.Message = lead + "says neither why nor how to apply it: nobody can judge the case that it does not name. Add the lines \"**Why:** …\" and \"**How to apply:** …\"."
-				offer.Title, offer.Arg = "Add lines for why and how to apply it", fixes.StructureBoth
+				offer("Add lines for why and how to apply it", fixes.StructureBoth)
 			}
-			finding.Offers = []diagnostics.Offer{offer}
 			p.Report(finding)
 		},
 	}
@@ -63,14 +82,23 @@ var (
 // a label, in bytes.
 const maxLabel = 80
 
+// said is whether a body says why, or how to apply.
+type said struct {
+	said  bool
+	empty bool      // there is a line for it with nothing behind it …
+	at    text.Span // … which is this
+}
+
 // structureOf gives the first line of a body that has text, -1 where none has, and
 // whether a line says why and one how to apply. Such a line is a heading, or begins
-// with a label: "**Why:** …", "- How to apply: …", "原因：…".
-func structureOf(t *text.Text, body text.Span) (first int, why, how bool) {
+// with a label: "**Why:** …", "- How to apply: …", "原因：…". What it says stands behind
+// the label, or below it before the next label or heading.
+func structureOf(t *text.Text, body text.Span) (first int, why, how said) {
 	first = -1
 	src := t.Slice(body)
 	line := t.LineAt(body.Start)
-	for ; src != "" && !(why && how); line++ {
+	var open []*said // labels that wait for what stands below them
+	for ; src != "" && !(why.said && how.said); line++ {
 		l, rest, _ := strings.Cut(src, "\n")
 		src = rest
 		l = strings.TrimSpace(strings.TrimPrefix(l, text.BOM))
@@ -80,27 +108,69 @@ func structureOf(t *text.Text, body text.Span) (first int, why, how bool) {
 		if first < 0 {
 			first = line
 		}
-		words := strings.TrimLeft(l, "#>*_-+•·0123456789.() \t")
-		if words == "" {
+		isWhy, isHow := labelOf(l)
+		if !isWhy && !isHow {
+			for _, s := range open {
+				s.said = s.said || !strings.HasPrefix(l, "#")
+			}
+			open = nil
 			continue
 		}
-		label := words[:min(len(words), maxLabel)]
-		// Most lines end here: their first letter begins none of the words.
-		if c := label[0] | 0x20; c < 0x80 && c != 'w' && c != 'r' && c != 'b' && c != 'h' && c != 'a' && c != 'u' {
-			if !strings.Contains(l, "*Why") && !strings.Contains(l, "*How") {
+		filled := behindLabel(l)
+		open = nil
+		for _, s := range []struct {
+			is bool
+			of *said
+		}{{isWhy, &why}, {isHow, &how}} {
+			if !s.is || s.of.said {
 				continue
 			}
+			s.of.said = filled
+			if !filled {
+				s.of.empty, s.of.at = true, t.Line(line)
+				open = append(open, s.of)
+			}
 		}
-		heading := strings.HasPrefix(l, "#") || strings.HasPrefix(l, "**") && strings.HasSuffix(l, "**")
-		labelled := heading || strings.Contains(label, ":") || strings.Contains(label, "：")
-		if !labelled {
-			continue
-		}
-		label = strings.ToLower(label)
-		why = why || startsWithAny(label, whyWords) || strings.Contains(l, "*Why")
-		how = how || startsWithAny(label, howWords) || strings.Contains(l, "*How to apply")
 	}
+	why.empty, how.empty = why.empty && !why.said, how.empty && !how.said
 	return first, why, how
+}
+
+// labelOf reports whether a line is one that says why, or how to apply.
+func labelOf(l string) (why, how bool) {
+	words := strings.TrimLeft(l, "#>*_-+•·0123456789.() \t")
+	if words == "" {
+		return false, false
+	}
+	label := words[:min(len(words), maxLabel)]
+	// Most lines end here: their first letter begins none of the words.
+	if c := label[0] | 0x20; c < 0x80 && c != 'w' && c != 'r' && c != 'b' && c != 'h' && c != 'a' && c != 'u' {
+		if !strings.Contains(l, "*Why") && !strings.Contains(l, "*How") {
+			return false, false
+		}
+	}
+	heading := strings.HasPrefix(l, "#") || strings.HasPrefix(l, "**") && strings.HasSuffix(l, "**")
+	if !heading && !strings.Contains(label, ":") && !strings.Contains(label, "：") {
+		return false, false
+	}
+	label = strings.ToLower(label)
+	return startsWithAny(label, whyWords) || strings.Contains(l, "*Why"), startsWithAny(label, howWords) || strings.Contains(l, "*How to apply")
+}
+
+// placeholders are what people leave where something is to be filled in.
+var placeholders = []string{"todo", "tbd", "fixme", "n/a", "?"}
+
+// behindLabel reports whether a label has something to say on its own line.
+func behindLabel(l string) bool {
+	at := strings.Index(l, ":")
+	if wide := strings.Index(l, "："); wide >= 0 && (at < 0 || wide < at) {
+		at = wide
+	}
+	if at < 0 {
+		return false
+	}
+	rest := strings.Trim(l[at:], ":：*_ \t.…-—[]()<>")
+	return rest != "" && !slices.Contains(placeholders, strings.ToLower(rest))
 }
 
 func startsWithAny(s string, prefixes []string) bool {

@@ -2,6 +2,8 @@ package rules
 
 import (
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"mem/core/memdir"
@@ -41,7 +43,9 @@ func brokenLink() diagnostics.Rule {
 							break
 						}
 					}
-					p.Report(brokenLinkAt(x, d, l, target))
+					if !placeholder(d, l, target) {
+						p.Report(brokenLinkAt(x, d, l, target))
+					}
 				}
 			}
 		},
@@ -52,6 +56,24 @@ func isLog(p string) bool { return strings.HasPrefix(p, memdir.LogsDir+"/") }
 
 // leavesBy reports whether a cleaned path leads out of the directory.
 func leavesBy(target string) bool { return target == ".." || strings.HasPrefix(target, "../") }
+
+// placeholder reports whether a link's target is to be filled in by whoever copies it:
+// "{{path}}", "<path>", "notes/<name>.md", "…".
+func placeholder(d *diagnostics.Doc, l memfile.Link, target string) bool {
+	if strings.ContainsAny(target, "{}<>") || strings.Trim(target, ".…") == "" {
+		return true
+	}
+	src := d.Source()
+	return l.Dest.Start > 0 && src[l.Dest.Start-1] == '<' && !strings.ContainsAny(target, "./") // a name has an ending
+}
+
+// exemplary reports whether a path is one that examples have, so that nobody is led to
+// make a file of it.
+func exemplary(target string) bool {
+	base := strings.ToLower(path.Base(target))
+	return strings.HasPrefix(target, "path/to/") || strings.Contains(target, "/path/to/") || strings.HasPrefix(base, "your-") ||
+		slices.Contains([]string{"file.md", "filename.md", "file-name.md", "file_name.md"}, base)
+}
 
 // brokenLinkAt makes the finding of a link in d that leads to no file.
 func brokenLinkAt(x *targets, d *diagnostics.Doc, l memfile.Link, target string) diagnostics.Finding {
@@ -90,7 +112,7 @@ func brokenLinkAt(x *targets, d *diagnostics.Doc, l memfile.Link, target string)
 	for _, t := range near {
 		retarget(t)
 	}
-	create := memfile.IsMarkdown(target) && memdir.CheckTopicPath(target) == nil && x.p.View.CheckPlace(target) == nil &&
+	create := memfile.IsMarkdown(target) && !exemplary(target) && memdir.CheckTopicPath(target) == nil && x.p.View.CheckPlace(target) == nil &&
 		(d.Index != nil || !x.p.View.LinkedOnly) // there, what a topic alone links is none of the memory
 	if create {
 		f.Offers = append(f.Offers, diagnostics.Offer{Fix: fixes.CreateTopic, Arg: target, Title: "Create the topic " + shownName(target)})
@@ -99,6 +121,8 @@ func brokenLinkAt(x *targets, d *diagnostics.Doc, l memfile.Link, target string)
 	switch {
 	case len(near) > 0:
 		f.Message = fmt.Sprintf("%s Is %s meant?", what, shownName(near[0].Path))
+	case exemplary(target):
+		f.Message = what + " Correct the path, or write it as code if it is an example."
 	case create:
 		f.Message = what + " Create it, or take the link out."
 	default:

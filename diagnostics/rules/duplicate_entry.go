@@ -3,8 +3,10 @@ package rules
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"mem/core/memdir"
+	"mem/core/memfile"
 	"mem/core/text"
 	"mem/diagnostics"
 	"mem/diagnostics/fixes"
@@ -26,7 +28,7 @@ func duplicateEntry() diagnostics.Rule {
 			first := make(map[string]int, len(x.Entries)) // by topic and section
 			for i := range x.Entries {
 				e := &x.Entries[i]
-				if !e.List {
+				if !e.List || !leadsWithLink(t, e) {
 					continue
 				}
 				key := e.Target
@@ -57,4 +59,15 @@ func duplicateEntry() diagnostics.Rule {
 			}
 		},
 	}
+}
+
+// leadsWithLink reports whether an item is the entry of what it links: marks, numbers
+// and a date may stand before the link, but no words, as in "- `old.md` was merged into
+// [Testing](testing.md)".
+func leadsWithLink(t *text.Text, e *memfile.Entry) bool {
+	head := t.String()[min(e.Span.Start+e.Indent, e.Link.Span.Start):e.Link.Span.Start]
+	for _, box := range []string{"[x]", "[X]"} {
+		head = strings.Replace(head, box, "", 1)
+	}
+	return !strings.ContainsFunc(head, unicode.IsLetter)
 }

@@ -29,6 +29,16 @@ func frontmatterMissing() diagnostics.Rule {
 					return // UTF-16 hides frontmatter, and none can be put before it
 				}
 			}
+			if strings.TrimSpace(strings.TrimPrefix(p.Doc.Source(), text.BOM)) == "" {
+				return // body-empty says so, and there is nothing to describe
+			}
+			if fence, ok := tomlFence(p.Doc); ok {
+				p.Report(diagnostics.Finding{
+					Span:    fence,
+					Message: `The frontmatter is TOML, between "+++" lines, so readers take it as text. Write name, description and type as YAML, one "key: value" a line, between "---" lines.`,
+				})
+				return
+			}
 			if above, ok := aboveFrontmatter(p.Doc); ok {
 				p.Report(diagnostics.Finding{
 					Span:    above,
@@ -70,6 +80,20 @@ func aboveFrontmatter(d *diagnostics.Doc) (text.Span, bool) {
 				above.End--
 			}
 			return above, true
+		}
+	}
+	return text.Span{}, false
+}
+
+// tomlFence gives the line that opens a block of TOML at the head of a document.
+func tomlFence(d *diagnostics.Doc) (text.Span, bool) {
+	t := d.File.Text
+	if t.Slice(d.FirstLine()) != "+++" {
+		return text.Span{}, false
+	}
+	for i := 1; i < t.Lines(); i++ {
+		if strings.TrimRight(t.Slice(t.Line(i)), " \t") == "+++" {
+			return d.FirstLine(), true
 		}
 	}
 	return text.Span{}, false

@@ -25,6 +25,14 @@ func frontmatterSyntax() diagnostics.Rule {
 			if f == nil {
 				return
 			}
+			if at, ok := fixes.CutByComment(f); ok {
+				p.Report(diagnostics.Finding{
+					Severity: diagnostics.Warning,
+					Span:     at,
+					Message:  fmt.Sprintf(`A "#" behind white space begins a comment, so readers take %s for the whole description. Put the value in double quotes.`, memdir.ShownName(f.Value("description"))),
+					Offers:   fixes.OfferQuoteComment(f, at),
+				})
+			}
 			for _, problem := range f.Problems {
 				if problem.Code != memfile.Syntax {
 					continue

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -48,19 +47,7 @@ func reportDropped(p *diagnostics.Pass, l memdir.Loaded, severity diagnostics.Se
 		first = "Of this line only a part is loaded."
 	}
 	offers := fixes.OverfullOffers(p.Doc, p.Config)
-	offered := func(fix string) bool {
-		return slices.ContainsFunc(offers, func(o diagnostics.Offer) bool { return o.Fix == fix })
-	}
-	switch details, section := offered(fixes.ShortenIndex), offered(fixes.MoveSection); {
-	case details && section:
-		message += " Move details of entries into their topics, or a section into a topic of its own."
-	case details:
-		message += " Move details of entries into their topics."
-	case section:
-		message += " Move a section into a topic of its own."
-	default:
-		message += " Shorten it."
-	}
+	message += " " + wayOut(offers)
 	p.Report(diagnostics.Finding{
 		Severity:    severity,
 		Span:        region,
@@ -69,6 +56,34 @@ func reportDropped(p *diagnostics.Pass, l memdir.Loaded, severity diagnostics.Se
 		Related:     []diagnostics.Related{{Path: p.Doc.Path, Span: line, Message: first}},
 		Offers:      offers,
 	})
+}
+
+// wayOut says in words what the best offers do.
+func wayOut(offers []diagnostics.Offer) string {
+	details, section := false, ""
+	for _, o := range offers {
+		details = details || o.Fix == fixes.ShortenIndex
+		if o.Fix != fixes.MoveSection || section != "" {
+			continue
+		}
+		switch {
+		case strings.Contains(o.Arg, "\t"):
+			section = "sections into topics of their own"
+		case o.Arg == "":
+			section = "its last lines into a topic of their own"
+		default:
+			section = "a section into a topic of its own"
+		}
+	}
+	switch {
+	case details && section != "":
+		return "Move details of entries into their topics, or " + section + "."
+	case details:
+		return "Move details of entries into their topics."
+	case section != "":
+		return "Move " + section + "."
+	}
+	return "Shorten it."
 }
 
 // inPart reports whether all that is loaded is a part of one line that is longer

@@ -11,7 +11,7 @@ func nameMissing() diagnostics.Rule {
 		Severity: diagnostics.Warning,
 		Summary:  "A topic has no name.",
 		Kinds:    topics,
-		Fixes:    []string{fixes.SetName},
+		Fixes:    []string{fixes.SetName, fixes.RenameKey},
 		Evidence: []diagnostics.Evidence{
 			{Claim: "a topic's frontmatter has a name", Source: "seed 24.1", Checked: observed},
 			{Claim: "[[name]] links lead to topics by their names", Source: "4,039 files of 137 public repositories", Checked: observed},
@@ -19,6 +19,10 @@ func nameMissing() diagnostics.Rule {
 		File: func(p *diagnostics.Pass) {
 			f := memoryFront(p)
 			if f == nil || f.Value("name") != "" {
+				return
+			}
+			if found, ok := fixes.MisspelledFinding(f, "name"); ok {
+				p.Report(found)
 				return
 			}
 			p.Report(diagnostics.Finding{

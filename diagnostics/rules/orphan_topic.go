@@ -75,13 +75,26 @@ func reportNoIndex(p *diagnostics.Pass) {
 	}
 	f := diagnostics.Finding{Path: memfile.IndexName,
 		Message: fmt.Sprintf("%s %s, so a session that starts here does not learn of the %s in this directory.", memfile.IndexName, what, topics)}
-	switch fit := len(fixes.EntriesThatFit(p.Snapshot, top)); {
+	held := 0
+	for _, t := range top {
+		if len(fixes.MendFirst(p.Context, p.Snapshot, t)) > 0 {
+			held++
+		}
+	}
+	fit := len(fixes.EntriesThatFit(p.Context, p.Snapshot, top))
+	switch {
+	case held > 0 && fit == 0:
+		f.Message += " Mend what is wrong with them first; then add an entry for each."
+	case held > 0 && fit+held == len(top):
+		f.Message += fmt.Sprintf(" Add an entry for each, and mend what is wrong with %d of them before.", held)
 	case fit == len(top):
 		f.Message += " " + add
 	case fit > 0:
 		f.Message += fmt.Sprintf(" It has room for the entries of the %d that changed last.", fit)
 	}
-	f.Offers = []diagnostics.Offer{{Fix: fixes.AddEntry, Arg: ".", Title: "Add the entries of the topics"}}
+	if fit > 0 {
+		f.Offers = []diagnostics.Offer{{Fix: fixes.AddEntry, Arg: ".", Title: "Add the entries of the topics"}}
+	}
 	if d, err := p.Snapshot.Doc(memfile.IndexName); err == nil {
 		f.Text, f.Span = d.File.Text, d.FirstLine()
 	}
@@ -104,7 +117,7 @@ func reportOrphans(p *diagnostics.Pass) {
 		orphans = slices.DeleteFunc(orphans, func(t *memdir.Topic) bool { return meant[t] })
 	}
 	fit := map[*memdir.Topic]bool{}
-	for _, t := range fixes.EntriesThatFit(p.Snapshot, orphans) {
+	for _, t := range fixes.EntriesThatFit(p.Context, p.Snapshot, orphans) {
 		fit[t] = true
 	}
 	for _, t := range orphans {
@@ -114,6 +127,8 @@ func reportOrphans(p *diagnostics.Pass) {
 			f.Offers = []diagnostics.Offer{{Fix: fixes.AddEntry, Arg: t.Path, Title: "Add its entry to " + memfile.IndexName}}
 		} else if !linkable(t) {
 			f.Message += " Its file name can be in no link: rename it."
+		} else if first := fixes.MendFirst(p.Context, p.Snapshot, t); len(first) > 0 {
+			f.Message += fmt.Sprintf(" See what %s says of it first; then give it an entry.", strings.Join(first, " and "))
 		} else {
 			f.Message += " The index has no room for its entry: shorten that first, or link it from a topic that has one."
 		}

@@ -159,13 +159,20 @@ func page(t *testing.T, r diagnostics.Rule, parts map[string]string) string {
 				t.Fatalf("%s offers %s, which is no fix", r.ID, id)
 			}
 			how := "needs judgement"
-			if f.Safe {
+			switch {
+			case f.Manual:
+				how = "in the editor only"
+			case f.Safe:
 				how = "safe"
 			}
 			mend += fmt.Sprintf("- `%s` (%s): %s\n", id, how, f.Summary)
 		}
 	}
-	if len(r.Fixes) > 0 {
+	batch := slices.ContainsFunc(r.Fixes, func(id string) bool { return !fixOf(id).Manual })
+	switch {
+	case len(r.Fixes) > 0 && !batch:
+		mend += "\n`mem-lsp fix` and `memory_fix` leave it to you: something has to be filled in.\n"
+	case batch:
 		mend += "\nSafe fixes are made by `mem-lsp fix` and `memory_fix`; the others only when asked for by `--unsafe` or `unsafe`, or one by one in the editor.\n"
 	}
 	part("How to mend it", mend)

@@ -23,7 +23,7 @@ func referenceLong() diagnostics.Rule {
 				return
 			}
 			body := strings.TrimSpace(p.Doc.File.BodyText())
-			if len(body) <= most {
+			if len(body) <= most || listsTopics(p.Doc) {
 				return
 			}
 			p.Report(diagnostics.Finding{

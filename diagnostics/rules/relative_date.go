@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 	"time"
 
@@ -17,7 +18,7 @@ func relativeDate() diagnostics.Rule {
 		ID:       "relative-date",
 		Severity: diagnostics.Information,
 		Summary:  "A date counts from a day that the reader does not know.",
-		Kinds:    []diagnostics.Kind{diagnostics.Topic},
+		Kinds:    []diagnostics.Kind{diagnostics.Topic, diagnostics.Index},
 		Fixes:    []string{fixes.AbsoluteDate},
 		Evidence: []diagnostics.Evidence{
 			{Claim: "relative dates are to be written as absolute ones, so that a memory can be understood later", Source: "seed", Checked: "2026-11-30"},
@@ -25,13 +26,13 @@ func relativeDate() diagnostics.Rule {
 			{Claim: "the client writes the time of the last change as modified into the frontmatter", Source: "observed", Client: "Claude Code 2.1.332", Checked: "2026-11-30"},
 		},
 		File: func(p *diagnostics.Pass) {
-			if repositoryOwn(p) {
+			if p.Doc.Kind == diagnostics.Topic && repositoryOwn(p) {
 				return // its file's time is that of a checkout
 			}
 			f := p.Doc.File
 			var found []dated
 			// Of the frontmatter only the description is prose, and it is read most.
-			if k := f.Key("description"); k != nil {
+			if k := f.Key("description"); k != nil && p.Doc.Kind == diagnostics.Topic {
 				found = findDated(p.Doc.Source(), k.Raw, found)
 			}
 			inFront := len(found)
@@ -40,8 +41,16 @@ func relativeDate() diagnostics.Rule {
 				return
 			}
 			base, source := dayOf(p.Doc)
+			if p.Doc.Kind == diagnostics.Index {
+				base, source = time.Time{}, "an index is written again and again"
+			}
 			for i, d := range found {
-				if i >= inFront && (memfile.In(p.Doc.Outline().Code, d.span.Start) || inDatedSection(p.Doc, d.span.Start)) {
+				if i >= inFront && (memfile.In(p.Doc.Outline().Code, d.span.Start) || inDatedSection(p.Doc, d.span.Start) ||
+					inQuotation(p.Doc.Source(), d.span) || inIndexLink(p.Doc, d.span.Start)) {
+					continue
+				}
+				if i < inFront && fixes.MadeForLink(p.Doc) || i >= inFront && fromIndex(p.Doc, d.span.Start) {
+					p.Report(d.finding(f.Text, time.Time{}, "the text came from the index"))
 					continue
 				}
 				p.Report(d.finding(f.Text, base, source))
@@ -62,14 +71,41 @@ func dayOf(d *diagnostics.Doc) (time.Time, string) {
 			}
 		}
 	}
-	return d.ModTime, "the file's time"
+	if d.ModTime.IsZero() {
+		return d.ModTime, "the file has no time"
+	}
+	return d.ModTime, "the file's time, which a git checkout sets anew"
+}
+
+// fromIndex reports whether a fix has put the text at an offset there: the index knows
+// no day that its text was written on, and the file's time is not that of the text.
+func fromIndex(d *diagnostics.Doc, offset int) bool {
+	h := headingAbove(d, offset)
+	return h != nil && h.Text == fixes.DetailsHeading || fixes.MadeForLink(d)
+}
+
+// inIndexLink reports whether an offset lies in a link of an index: its words are a
+// title, and its target the name of a file.
+func inIndexLink(d *diagnostics.Doc, offset int) bool {
+	if d.Kind != diagnostics.Index {
+		return false
+	}
+	links := d.Links()
+	i := sort.Search(len(links), func(i int) bool { return links[i].Span.Start > offset }) - 1
+	return i >= 0 && offset < links[i].Span.End
 }
 
 // inDatedSection reports whether the heading above an offset has a date in it: then
 // the reader knows what to count from.
 func inDatedSection(d *diagnostics.Doc, offset int) bool {
+	h := headingAbove(d, offset)
+	return h != nil && hasDate(h.Text)
+}
+
+// headingAbove gives the last heading at or before an offset, nil where there is none.
+func headingAbove(d *diagnostics.Doc, offset int) *memfile.Heading {
 	all := d.Outline().Headings
-	lo, hi := 0, len(all) // the last heading at or before offset
+	lo, hi := 0, len(all)
 	for lo < hi {
 		if m := (lo + hi) / 2; all[m].Line.Start <= offset {
 			lo = m + 1
@@ -77,7 +113,10 @@ func inDatedSection(d *diagnostics.Doc, offset int) bool {
 			hi = m
 		}
 	}
-	return lo > 0 && hasDate(all[lo-1].Text)
+	if lo == 0 {
+		return nil
+	}
+	return &all[lo-1]
 }
 
 // hasDate reports whether a day stands in s in figures: 2026-11-30, 2026/11/30,
@@ -214,9 +253,10 @@ func (d dated) written(date, before string) string {
 func (d dated) finding(t *text.Text, base time.Time, source string) diagnostics.Finding {
 	phrase := t.Slice(d.span)
 	f := diagnostics.Finding{Span: d.span}
+	phrase = memfile.OneLine(phrase)
 	quoted := "“" + memdir.Shown(phrase, 40) + "”"
 	if base.IsZero() {
-		f.Message = quoted + " counts from a day that the reader does not know. Write the date."
+		f.Message = fmt.Sprintf("%s counts from a day that is not known, since %s. Write the date, where you know it.", quoted, source)
 		return f
 	}
 	says := d.says(base)
@@ -224,7 +264,8 @@ func (d dated) finding(t *text.Text, base time.Time, source string) diagnostics.
 	for _, date := range says {
 		s := d.spaced(t.String(), d.written(date, phrase))
 		written = append(written, d.written(date, "x"))
-		f.Offers = append(f.Offers, diagnostics.Offer{Fix: fixes.AbsoluteDate, Title: "Write " + strings.TrimSpace(s), Arg: s})
+		f.Offers = append(f.Offers, diagnostics.Offer{Fix: fixes.AbsoluteDate, Arg: s,
+			Title: fmt.Sprintf(`Replace "%s" with "%s"`, memdir.Shown(phrase, 40), strings.TrimSpace(s))})
 	}
 	for i := range written {
 		written[i] = strings.TrimPrefix(written[i], d.lead)

@@ -51,14 +51,15 @@ func englishAt(src string, i int) (dated, bool) {
 	switch word {
 	case "today":
 		before, _ := wordBefore(src, i)
-		ok = before != "usa" && before != "ago"
+		// "Today's build number is in VERSION" is true of every day.
+		ok = before != "usa" && before != "ago" && !named(src, i) && !possessive(src[end:])
 	case "tonight":
-		d.part, ok = "night", true
+		d.part, ok = "night", !possessive(src[end:])
 	case "tomorrow":
-		d.n, ok = 1, true
+		d.n, ok = 1, !named(src, i)
 		d.otherDay(src, "after")
 	case "yesterday":
-		d.n, ok = -1, true
+		d.n, ok = -1, !named(src, i)
 		d.otherDay(src, "before")
 	case "this":
 		ok = d.thisLastNext(src, 0)
@@ -111,6 +112,15 @@ func sentenceAround(src string, s text.Span) string {
 
 func holdsAny(sentence string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(sentence, w) })
+}
+
+// notBeforeDay are words before "today" that make it the name of something: "the
+// Today tab", "a tomorrow".
+var notBeforeDay = []string{"the", "a", "our", "my", "your", "their", "its"}
+
+func named(src string, i int) bool {
+	before, _ := wordBefore(src, i)
+	return slices.Contains(notBeforeDay, before)
 }
 
 // otherDay takes "the day before" or "the day after" into the phrase.

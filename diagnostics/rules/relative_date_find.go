@@ -134,3 +134,33 @@ func lineIsDated(src string, offset int) bool {
 	}
 	return false
 }
+
+// maxQuotation is how far from the start of its line a phrase may be for quotation
+// marks to be looked at, in bytes.
+const maxQuotation = 1 << 10
+
+// inQuotation reports whether a phrase stands with other words between quotation marks
+// on its line: what somebody said, or the title of something. A phrase alone in
+// quotation marks is only set off.
+func inQuotation(src string, s text.Span) bool {
+	from := strings.LastIndexByte(src[max(0, s.Start-maxQuotation):s.Start], '\n')
+	if from < 0 && s.Start > maxQuotation {
+		return false
+	}
+	before := src[max(0, s.Start-maxQuotation)+from+1 : s.Start]
+	behind := src[s.End:min(len(src), s.End+maxQuotation)]
+	if n := strings.IndexByte(behind, '\n'); n >= 0 {
+		behind = behind[:n]
+	}
+	for _, q := range [][2]string{{`"`, `"`}, {"“", "”"}, {"«", "»"}, {"「", "」"}, {"『", "』"}, {"《", "》"}} {
+		open, end := strings.LastIndex(before, q[0]), strings.Index(behind, q[1])
+		if open < 0 || end < 0 || strings.LastIndex(before, q[1]) > open ||
+			q[0] == q[1] && (strings.Count(before, q[0])%2 == 0 || open > 0 && isAlnum(before[open-1])) { // 5" screens
+			continue
+		}
+		if strings.TrimSpace(before[open+len(q[0]):]+strings.TrimRight(behind[:end], ".,!?。，！？")) != "" {
+			return true
+		}
+	}
+	return false
+}

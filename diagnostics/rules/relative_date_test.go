@@ -14,7 +14,7 @@ import (
 func TestAbsoluteDates(t *testing.T) {
 	for _, tt := range []struct{ before, after string }{
 		{"We moved it yesterday.", "We moved it on 2026-11-24."},
-		{"Yesterday we moved the database. Today's build is red.", "2026-11-24 we moved the database. 2026-11-25's build is red."},
+		{"Yesterday we moved the database. Today's build is red.", "2026-11-24 we moved the database. Today's build is red."},
 		{"- decided last week, due by next Monday", "- decided in the week of 2026-11-16, due by 2026-11-30"},
 		{"the deadline is tomorrow morning", "the deadline is the morning of 2026-11-26"},
 		{"Last month we had 3 outages; this year is better", "2026-10 we had 3 outages; 2026 is better"},
@@ -51,6 +51,12 @@ func TestAbsoluteDates(t *testing.T) {
 		{"筛选项「今天」和“上周”，昨天改名", "筛选项「今天」和“上周”，2026-11-24改名"},
 		{"The report shows yesterday by default", "The report shows yesterday by default"},
 		{"USA Today", "USA Today"},
+		{"We watched \"Tomorrow Never Dies\" yesterday.", "We watched \"Tomorrow Never Dies\" 2026-11-24."},
+		{"“I will do it tomorrow”, he said", "“I will do it tomorrow”, he said"},
+		{"他说「明天再来」,昨天没来", "他说「明天再来」,2026-11-24没来"},
+		{"5\" screens came yesterday, 6\" ones tomorrow", "5\" screens came on 2026-11-24, 6\" ones on 2026-11-26"},
+		{"Open the Today tab, then the tomorrow view.", "Open the Today tab, then the tomorrow view."},
+		{"Today's build number is in VERSION; tonight's too.", "Today's build number is in VERSION; tonight's too."},
 		{"Tuesday next week, and next week Friday; by Monday next week", "2026-12-01, and 2026-12-04; by 2026-11-30"},
 		{"- [ ] tomorrow: call", "- [ ] 2026-11-26: call"},
 		{"one week ago today", "2026-11-18"},

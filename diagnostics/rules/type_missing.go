@@ -11,7 +11,7 @@ func typeMissing() diagnostics.Rule {
 		Severity: diagnostics.Error,
 		Summary:  "A topic has no type.",
 		Kinds:    topics,
-		Fixes:    []string{fixes.SetType},
+		Fixes:    []string{fixes.SetType, fixes.RenameKey},
 		Evidence: []diagnostics.Evidence{
 			{Claim: "a topic's type is one of user, feedback, project and reference", Source: "seed 24.1", Checked: observed},
 			{Claim: "type stands at the top level or below metadata", Source: "observed", Client: client, Checked: observed},
@@ -19,6 +19,10 @@ func typeMissing() diagnostics.Rule {
 		File: func(p *diagnostics.Pass) {
 			f := memoryFront(p)
 			if f == nil || f.Value("type") != "" {
+				return
+			}
+			if found, ok := fixes.MisspelledFinding(f, "type"); ok {
+				p.Report(found)
 				return
 			}
 			p.Report(diagnostics.Finding{

@@ -342,7 +342,7 @@ func (a *app) showMended(o fix, m *mended) {
 func (a *app) leftWords(o fix, m *mended) string {
 	n, judged := len(m.Left), 0
 	for _, f := range m.Left {
-		if len(f.Fixes) > 0 && !slices.ContainsFunc(f.Fixes, func(x report.Fix) bool { return x.Safe }) {
+		if slices.ContainsFunc(f.Fixes, func(x report.Fix) bool { return !x.Manual }) && !slices.ContainsFunc(f.Fixes, func(x report.Fix) bool { return x.Safe }) {
 			judged++
 		}
 	}

@@ -27,6 +27,7 @@ type ruleFix struct {
 	Fix     string `json:"fix"`
 	Summary string `json:"summary"`
 	Safe    bool   `json:"safe"`
+	Manual  bool   `json:"manual,omitempty"` // made in an editor only
 }
 
 type evidence struct {
@@ -64,7 +65,7 @@ func ruleOf(e *diagnostics.Engine, r diagnostics.Rule) rule {
 	x := rule{Rule: r.ID, Severity: r.Severity, Summary: r.Summary, Safety: r.Safety, Late: r.Late, Fixes: []ruleFix{}, Evidence: []evidence{}}
 	for _, id := range r.Fixes {
 		if f := e.Fix(id); f != nil {
-			x.Fixes = append(x.Fixes, ruleFix{f.ID, f.Summary, f.Safe})
+			x.Fixes = append(x.Fixes, ruleFix{f.ID, f.Summary, f.Safe, f.Manual})
 		}
 	}
 	for _, ev := range r.Evidence {
