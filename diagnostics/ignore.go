@@ -19,6 +19,7 @@ type Ignore struct {
 	Line    int       // the line that the comment ends on, from 0
 	Comment text.Span // all of the comment
 	Name    text.Span // the rule's name in it; all of the comment where it names none
+	Reason  bool      // why is said behind the names: "-- a frozen quote"
 	Used    bool      // it silenced a finding
 
 	target int // the line that is meant
@@ -83,11 +84,13 @@ const ignoreMark = "mem-ignore-"
 // behind each "<!--".
 const maxIgnore = 1 << 10
 
-// A comment names one rule or several, with commas or spaces between them.
+// A comment names one rule or several, with commas or spaces between them, and may
+// say why behind them.
 var (
-	htmlIgnore = regexp.MustCompile(`^<!--\s*mem-ignore-([\w-]*\w)(?:[\s:]+([^<>]*?))?\s*-->`)
+	htmlIgnore = regexp.MustCompile(`^<!--\s*mem-ignore-([\w-]*\w)(?:[\s:]+((?:[^<]|<[^!])*?))?\s*-->`)
 	yamlIgnore = regexp.MustCompile(`(?m)^[ \t]*(#[ \t]*mem-ignore-([\w-]*\w)(?:[ \t:]+([^\r\n]*?))?)[ \t]*\r?$`)
 	ruleName   = regexp.MustCompile(`[^\s,]+`)
+	reasonMark = regexp.MustCompile(`(?:^|\s)--|--(?:\s|$)|[—–:]`)
 )
 
 // IsIgnore reports whether a comment of HTML is an ignore comment, be it a right one.
@@ -113,8 +116,15 @@ func findIgnores(d *Doc) []Ignore {
 		g.Line = t.LineAt(g.Comment.End - 1)
 		g.target = g.Line + 1
 		named := false
-		if m[4] >= 0 && (g.File || g.Form == IgnoreNextLine) {
-			names := span(4)
+		var names text.Span
+		if m[4] >= 0 {
+			names = span(4)
+			if why := reasonMark.FindStringIndex(t.Slice(names)); why != nil {
+				g.Reason = true
+				names.End = names.Start + why[0]
+			}
+		}
+		if g.File || g.Form == IgnoreNextLine {
 			for _, n := range ruleName.FindAllStringIndex(t.Slice(names), -1) {
 				g.Name = text.Span{Start: names.Start + n[0], End: names.Start + n[1]}
 				g.Rule = strings.Clone(t.Slice(g.Name))

@@ -2,7 +2,6 @@ package fixes
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -28,7 +27,7 @@ func closeFrontmatter() diagnostics.Fix {
 			}
 			e, ok := closeEdit(d.File)
 			if !ok {
-				return change.Change{}, errors.New("it is not clear where the frontmatter ends; add a line --- after its last key")
+				return change.Change{}, errEndUnsure
 			}
 			return edit(f.Path, d.File.Text, e)
 		},
@@ -64,8 +63,12 @@ func closeEdit(f *memfile.File) (text.Edit, bool) {
 	if g.Front == nil || !g.Front.Closed {
 		return text.Edit{}, false
 	}
+	read := map[string]bool{"": true}
+	for _, k := range g.Front.Keys {
+		read[k.Name] = true
+	}
 	for _, k := range f.Front.Keys { // what was read of the start is read still
-		if g.Key(k.Name) == nil && k.Name != "" {
+		if !read[k.Name] && (k.Span.Start < at || !f.Front.Closed) {
 			return text.Edit{}, false
 		}
 	}
@@ -74,7 +77,7 @@ func closeEdit(f *memfile.File) (text.Edit, bool) {
 
 // closedByRule reports whether what was taken for the closing fence is a rule of the
 // body, which starts at line end behind a blank line: a blank line stands above the
-// rule too, and no key that memories have between the two.
+// rule too, and between the two text, and no key that memories have.
 func closedByRule(f *memfile.File, end int) bool {
 	t := f.Text
 	fence := t.LineAt(max(f.Front.Span.End-1, 0))
@@ -84,10 +87,11 @@ func closedByRule(f *memfile.File, end int) bool {
 	}
 	text := false
 	for i := end; i < fence; i++ {
-		if name, _, ok := cutKey(t.Slice(t.Line(i))); ok && slices.Contains(clientKeys, name) {
+		name, _, key := cutKey(strings.TrimRight(t.Slice(t.Line(i)), " \t\r"))
+		if key && slices.Contains(clientKeys, name) {
 			return false
 		}
-		text = text || !blank(i)
+		text = text || !key && !blank(i)
 	}
 	return text
 }
@@ -101,6 +105,7 @@ func frontEnd(t *text.Text, first int) (end int, ok bool) {
 	line := func(i int) string { return strings.TrimRight(t.Slice(t.Line(i)), " \t\r") }
 	seen := map[string]bool{}
 	open, block, blank := false, false, false // the value goes on below; as a block scalar; behind a blank line
+	plain := false                            // the value is text without quotes
 	for i := first; i < t.Lines(); i++ {
 		l := line(i)
 		trimmed := strings.TrimLeft(l, " \t")
@@ -119,12 +124,15 @@ func frontEnd(t *text.Text, first int) (end int, ok bool) {
 				return end, false
 			}
 			seen[name] = true
+			plain = value != "" && strings.IndexByte("\"'>|&!*[{#", value[0]) < 0
 			open, block = value == "" || value[0] == '>' || value[0] == '|', value != "" && (value[0] == '>' || value[0] == '|')
 		case trimmed != l: // indented
 			_, _, nestedKey := cutKey(trimmed)
 			switch {
 			case !blank || block:
 			case open && nestedKey:
+			case plain && strings.HasPrefix(trimmed, "- "): // no value goes on as a list
+				return end, true
 			default:
 				return end, false
 			}

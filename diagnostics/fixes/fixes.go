@@ -19,6 +19,7 @@ func All() []diagnostics.Fix {
 		createTopic(),
 		retargetLink(),
 		removeEntry(),
+		removeLink(),
 		removeDuplicate(),
 		addEntry(),
 		removeFrontmatter(),

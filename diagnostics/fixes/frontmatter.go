@@ -20,6 +20,9 @@ func setKeys(s *diagnostics.Snapshot, path string, kvs ...memfile.KeyValue) (cha
 	if err != nil {
 		return change.Change{}, err
 	}
+	if endUnsure(d.File) {
+		return change.Change{}, errEndUnsure
+	}
 	edits, err := d.File.SetKeys(kvs, s.View.Form())
 	if err != nil {
 		return change.Change{}, err
@@ -30,7 +33,7 @@ func setKeys(s *diagnostics.Snapshot, path string, kvs ...memfile.KeyValue) (cha
 // CanSet reports whether a key of the file can be given a value without anything
 // else of its frontmatter being rewritten, so that no fix is offered in vain.
 func CanSet(f *memfile.File, name, value string) bool {
-	if name == "" || value == "" {
+	if name == "" || value == "" || endUnsure(f) {
 		return false
 	}
 	edits, err := f.SetKey(name, value, memfile.FormFlat)
@@ -39,6 +42,9 @@ func CanSet(f *memfile.File, name, value string) bool {
 
 // errChanged is what a fix says whose finding is not in the file any more.
 var errChanged = errors.New("the file does not hold this any more; check it again")
+
+// errEndUnsure is what a fix of a key says where the frontmatter may end above it.
+var errEndUnsure = errors.New("it is not clear where the frontmatter ends; add a line --- after its last key")
 
 // keyAt gives the key of the frontmatter whose value stands at a span, nil when
 // there is none.

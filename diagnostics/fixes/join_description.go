@@ -50,7 +50,7 @@ var blockHead = compiled(`^[>|][-+0-9]*[ \t]+(#[^\r\n]*)`)
 // frontmatter is no YAML, its lines are not known to be the value's.
 func joinEdit(f *memfile.File) (text.Edit, bool) {
 	k := f.Key("description")
-	if k == nil || k.Raw.Len() == 0 || hasProblem(f, memfile.Syntax) || !utf8.ValidString(k.Value) || !isScalar(f, k) {
+	if k == nil || k.Raw.Len() == 0 || hasProblem(f, memfile.Syntax) || !utf8.ValidString(k.Value) || endUnsure(f) || !isScalar(f, k) {
 		return text.Edit{}, false
 	}
 	raw, joined := f.Text.Slice(k.Raw), memfile.OneLine(k.Value)

@@ -75,7 +75,7 @@ func effective(f *memfile.File, path string) (kept *memfile.Key, others []*memfi
 // keepEffective gives the edits that remove the keys of a path that no reader takes.
 // What the file says stays the same.
 func keepEffective(f *memfile.File, path string) ([]text.Edit, bool) {
-	if f.Front == nil || !f.Front.Closed || path == memfile.MetadataKey {
+	if f.Front == nil || !f.Front.Closed || path == memfile.MetadataKey || endUnsure(f) {
 		return nil, false // the keys below each metadata count
 	}
 	kept, others := effective(f, path)

@@ -83,7 +83,7 @@ func commentEdit(f *memfile.File, at text.Span) (text.Edit, bool) {
 // would have folded it.
 func quoteEdit(f *memfile.File, value text.Span) (text.Edit, bool) {
 	k := keyAt(f, value)
-	if k == nil || k.Raw.Len() == 0 || !hasProblem(f, memfile.Syntax) || !utf8.ValidString(k.Value) {
+	if k == nil || k.Raw.Len() == 0 || !hasProblem(f, memfile.Syntax) || !utf8.ValidString(k.Value) || endUnsure(f) {
 		return text.Edit{}, false
 	}
 	raw, v := f.Text.Slice(k.Raw), k.Value

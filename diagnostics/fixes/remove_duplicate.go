@@ -50,6 +50,26 @@ func withoutEnd(t *text.Text, s text.Span) text.Span {
 // the earlier entry of the same topic, white space and case aside. What stands
 // below the entry is something new, unless it goes on with its summary.
 func SaysNothingNew(x *memfile.Index, was, i int) bool {
+	e := &x.Entries[i]
+	if !nothingBelow(x, i) {
+		return false
+	}
+	if x.Entries[was].Title == e.Title && x.Entries[was].Summary == e.Summary && beforeLink(x, was) == beforeLink(x, i) {
+		return true
+	}
+	have := entryWords(x, was)
+	all := strings.Join(have[:], " ")
+	for _, words := range entryWords(x, i) {
+		if !says(all, strings.TrimRight(words, " .,;:!。，；")) {
+			return false
+		}
+	}
+	return true
+}
+
+// nothingBelow reports whether entry number i can be taken out without a line below it
+// that would stay or go with it, but for those that go on with its summary.
+func nothingBelow(x *memfile.Index, i int) bool {
 	t, e := x.Text(), &x.Entries[i]
 	below := t.LineAt(e.Span.End-1) + 1
 	if belowEnd(x, i) > below {
@@ -67,16 +87,6 @@ func SaysNothingNew(x *memfile.Index, was, i int) bool {
 				return false
 			}
 			break
-		}
-	}
-	if x.Entries[was].Title == e.Title && x.Entries[was].Summary == e.Summary && beforeLink(x, was) == beforeLink(x, i) {
-		return true
-	}
-	have := entryWords(x, was)
-	all := strings.Join(have[:], " ")
-	for _, words := range entryWords(x, i) {
-		if !says(all, strings.TrimRight(words, " .,;:!。，；")) {
-			return false
 		}
 	}
 	return true

@@ -66,13 +66,17 @@ func withoutComment(t *text.Text, comment text.Span) text.Span {
 }
 
 // withoutName gives what goes with one of several names: the comma or the white
-// space behind it, or before it where it is the last.
+// space behind it, or before it where it is the last, be there a reason or not.
 func withoutName(t *text.Text, g diagnostics.Ignore) text.Span {
 	const between = ", \t\r\n"
 	cut := g.Name
 	behind := t.Slice(text.Span{Start: cut.End, End: g.Comment.End})
 	rest := strings.TrimLeft(behind, between)
-	if rest != "" && !strings.HasPrefix(rest, "-->") {
+	reason := false
+	for _, mark := range []string{"--", "—", "–", ":"} { // the end of the comment, too
+		reason = reason || strings.HasPrefix(rest, mark)
+	}
+	if rest != "" && !reason {
 		cut.End += len(behind) - len(rest)
 		return cut
 	}

@@ -175,26 +175,32 @@ func withDetails(src string, parts []string) (string, error) {
 	if !found {
 		block = "## " + DetailsHeading + eol + eol + block
 	}
-	start := max(len(strings.TrimRight(src[:at], " \t\r\n")), f.Body.Start)
-	head, tail := src[:start], src[start:]
+	head, tail := src[:at], src[at:] // all of it stays, be it the space behind an empty "**Why:** "
 	switch {
-	case strings.TrimPrefix(head, text.BOM) == "":
-	case strings.HasSuffix(head, "\n"): // the frontmatter's last line
+	case strings.TrimPrefix(head, text.BOM) == "" || endsBlank(head):
+	case strings.HasSuffix(head, "\n"):
 		head += eol
 	default:
 		head += eol + eol
 	}
 	switch {
-	case strings.TrimSpace(tail) != "": // another section follows, behind a blank line
-		tail = eol + eol + strings.TrimLeft(tail, "\r\n")
-	case tail == "" && (src == "" || strings.HasSuffix(src, "\n")):
-		tail = eol
+	case tail != "": // another section follows, behind a blank line
+		block += eol + eol
+	case src == "" || strings.HasSuffix(src, "\n"):
+		block += eol
 	}
 	after := head + block + tail
 	if !found && !hasHeading(after) {
 		return "", errors.New("ends inside code or a comment that is never closed: close it first")
 	}
 	return after, nil
+}
+
+// endsBlank reports whether the last line of a text is blank.
+func endsBlank(s string) bool {
+	s, whole := strings.CutSuffix(s, "\n")
+	s = strings.TrimRight(s, " \t\r")
+	return whole && strings.HasSuffix(s, "\n")
 }
 
 func hasHeading(src string) bool {

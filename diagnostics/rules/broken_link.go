@@ -17,7 +17,7 @@ func brokenLink() diagnostics.Rule {
 		ID:       "broken-link",
 		Severity: diagnostics.Error,
 		Summary:  "A link leads to a file that does not exist.",
-		Fixes:    []string{fixes.RetargetLink, fixes.CreateTopic, fixes.RemoveEntry},
+		Fixes:    []string{fixes.RetargetLink, fixes.CreateTopic, fixes.RemoveLink, fixes.RemoveEntry},
 		Evidence: []diagnostics.Evidence{
 			{Claim: "13 % of the links in 4,039 memory files of public repositories lead nowhere, nearly all of them in partial copies", Source: "corpus", Checked: "2026-11-30"},
 		},
@@ -86,11 +86,7 @@ func brokenLinkAt(x *targets, d *diagnostics.Doc, l memfile.Link, target string)
 			return
 		}
 		if e := x.entries().at(l); e != nil {
-			title := "Remove the entry"
-			if !e.List {
-				title = "Take the link out and leave its words"
-			}
-			f.Offers = append(f.Offers, diagnostics.Offer{Fix: fixes.RemoveEntry, Arg: target, Title: title})
+			f.Offers = append(f.Offers, fixes.OfferUnlink(x.p.View.Index, e, "Remove the entry")...)
 		}
 	}
 	what := fmt.Sprintf("The link leads to %s, which does not exist.", shownName(target))
@@ -101,6 +97,9 @@ func brokenLinkAt(x *targets, d *diagnostics.Doc, l memfile.Link, target string)
 			f.Message = fmt.Sprintf("%s %s does, and has its entry already.", what, shownName(same.Path))
 			remove()
 			retarget(same)
+			if f.Offers[0].Fix == fixes.RemoveLink { // the topic is known that its words are about
+				f.Offers = slices.Insert(f.Offers[:len(f.Offers)-1], 0, f.Offers[len(f.Offers)-1])
+			}
 		} else {
 			f.Message = fmt.Sprintf("%s Is %s meant?", what, shownName(same.Path))
 			retarget(same)

@@ -18,7 +18,7 @@ func duplicateEntry() diagnostics.Rule {
 		Severity: diagnostics.Warning,
 		Summary:  "Two entries of the index lead to the same topic.",
 		Kinds:    []diagnostics.Kind{diagnostics.Index},
-		Fixes:    []string{fixes.RemoveDuplicate, fixes.RemoveEntry},
+		Fixes:    []string{fixes.RemoveDuplicate, fixes.RemoveLink, fixes.RemoveEntry},
 		Evidence: []diagnostics.Evidence{
 			{Claim: "each entry takes a line of the 200 that are loaded", Source: "observed", Client: "Claude Code 2.1.332", Checked: "2026-11-30"},
 		},
@@ -53,7 +53,10 @@ func duplicateEntry() diagnostics.Rule {
 					f.Offers = []diagnostics.Offer{{Fix: fixes.RemoveDuplicate, Title: "Remove this entry, which says nothing new"}}
 				} else {
 					f.Message = fmt.Sprintf("Line %d has an entry for %s already. Put what this one says into that one, and remove it.", before.Line+1, memdir.ShownName(e.Target))
-					f.Offers = []diagnostics.Offer{{Fix: fixes.RemoveEntry, Arg: e.Target, Title: "Remove this entry and what it says"}}
+					f.Offers = []diagnostics.Offer{ // first what loses no words
+						{Fix: fixes.RemoveLink, Arg: e.Target, Title: "Take the link out and leave its words"},
+						{Fix: fixes.RemoveEntry, Arg: e.Target, Title: "Remove this entry and what it says"},
+					}
 				}
 				p.Report(f)
 			}

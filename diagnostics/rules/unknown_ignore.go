@@ -2,10 +2,12 @@ package rules
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
 	"mem/core/memdir"
+	"mem/core/text"
 	"mem/diagnostics"
 	"mem/diagnostics/fixes"
 )
@@ -20,17 +22,64 @@ func unknownIgnore() diagnostics.Rule {
 			{Claim: "a comment with a misspelled rule does nothing, and its author believes that it does", Source: "ours", Checked: "2026-11-30"},
 		},
 		Ignores: func(p *diagnostics.Pass, comments []diagnostics.Ignore) {
-			for _, c := range comments {
-				if message := whyUnknown(p.Known(), c); message != "" {
+			for names := range byComment(comments) {
+				words := reasonFrom(p, names)
+				for _, c := range names[:words] {
+					message := whyUnknown(p.Known(), c)
+					if message == "" {
+						continue
+					}
+					f := diagnostics.Finding{Span: c.Name, Message: message}
+					if words == len(names) && !c.Reason { // what somebody wrote about it is not thrown away
+						f.Offers = []diagnostics.Offer{{Fix: fixes.RemoveIgnore, Title: "Remove the ignore comment"}}
+					}
+					p.Report(f)
+				}
+				if words < len(names) && isRule(p.Known(), names[words-1].Rule) {
 					p.Report(diagnostics.Finding{
-						Span:    c.Name,
-						Message: message,
-						Offers:  []diagnostics.Offer{{Fix: fixes.RemoveIgnore, Title: "Remove the ignore comment"}},
+						Span: text.Span{Start: names[words].Name.Start, End: names[len(names)-1].Name.End},
+						Message: fmt.Sprintf(`The words behind %s name no rules. If they say why, write "--" before them: %s -- because ...`,
+							memdir.ShownName(names[words-1].Rule), memdir.ShownName(names[words-1].Rule)),
 					})
 				}
 			}
 		},
 	}
+}
+
+// byComment gives the names of each comment.
+func byComment(all []diagnostics.Ignore) iter.Seq[[]diagnostics.Ignore] {
+	return func(yield func([]diagnostics.Ignore) bool) {
+		for from := 0; from < len(all); {
+			to := from + 1
+			for to < len(all) && all[to].Comment == all[from].Comment {
+				to++
+			}
+			if !yield(all[from:to]) {
+				return
+			}
+			from = to
+		}
+	}
+}
+
+// reasonFrom gives from which name of a comment on there are only words, which its
+// author meant as the reason: the first one behind the first name that no comma sets
+// off, and that is no rule and near to none.
+func reasonFrom(p *diagnostics.Pass, names []diagnostics.Ignore) int {
+	known := p.Known()
+	for i := 1; i < len(names); i++ {
+		c := names[i]
+		between := p.Doc.File.Text.Slice(text.Span{Start: names[i-1].Name.End, End: c.Name.Start})
+		if !isRule(known, c.Rule) && !strings.Contains(between, ",") && nearestRule(known, c.Rule) == "" {
+			return i
+		}
+	}
+	return len(names)
+}
+
+func isRule(known []diagnostics.Rule, id string) bool {
+	return slices.ContainsFunc(known, func(r diagnostics.Rule) bool { return r.ID == id })
 }
 
 // whyUnknown says why a comment can silence nothing, "" where it can.
