@@ -102,6 +102,9 @@ func (e *Engine) FixAll(ctx context.Context, s *Snapshot, o FixOptions) (*Fixed,
 				continue
 			}
 			c, err := e.Make(ctx, now, f, offer)
+			if err == nil && !makeable(c) {
+				err = fmt.Errorf("the fix %s made edits that overlap or lie outside of the file; please report this", offer.Fix)
+			}
 			if err == nil && o.Accept != nil && !c.Empty() {
 				err = o.Accept(c)
 			}
@@ -189,70 +192,6 @@ func (e *Engine) pick(f Finding, o FixOptions) (Offer, bool) {
 		}
 	}
 	return Offer{}, false
-}
-
-// pass gathers the changes of one round. One that overlaps an earlier one waits
-// for the next round, where it is made anew from the text as it is then.
-type pass struct{ files map[string]*pending }
-
-type pending struct {
-	base   string
-	create bool
-	edits  []text.Edit
-	text   string // of a file that is created
-}
-
-func (p pending) after() (string, bool) {
-	if p.create {
-		return p.text, true
-	}
-	return text.Apply(p.base, p.edits)
-}
-
-// add takes all of a change or nothing.
-func (p *pass) add(c change.Change) bool {
-	if c.Empty() {
-		return false
-	}
-	for _, f := range c.Files {
-		have := p.files[f.Path]
-		switch {
-		case have == nil:
-		case f.Kind != change.Edit || have.create || have.base != f.Base:
-			return false
-		default:
-			if overlap(have.edits, f.Edits) {
-				return false
-			}
-		}
-		if f.Kind != change.Edit && f.Kind != change.Create {
-			return false
-		}
-	}
-	for _, f := range c.Files {
-		have := p.files[f.Path]
-		if have == nil {
-			have = &pending{base: f.Base, create: f.Kind == change.Create, text: f.New}
-			p.files[f.Path] = have
-		}
-		have.edits = append(have.edits, f.Edits...)
-	}
-	return true
-}
-
-// overlap reports whether two sets of edits touch the same bytes. Insertions at one
-// place do not: they are made in the order of the findings.
-func overlap(a, b []text.Edit) bool {
-	for _, x := range a {
-		for _, y := range b {
-			switch {
-			case x.Len() == 0 && y.Len() == 0:
-			case x.Start < y.End && y.Start < x.End, x.Span == y.Span:
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // lineEdits gives edits of as few lines as turn from into to.

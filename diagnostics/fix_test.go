@@ -130,3 +130,30 @@ func TestFixesThatCannotBeMade(t *testing.T) {
 		}
 	}
 }
+
+// What one finding needs written where another one begins is written before it.
+func TestFixesAtOnePlace(t *testing.T) {
+	r1, f1 := replaceBy("one", "apple", "pear", true)
+	r2, f2 := replaceBy("two", "apple pie", "", true)
+	f2.Make = func(_ context.Context, _ *diagnostics.Snapshot, f diagnostics.Finding, _ string) (change.Change, error) {
+		c, _ := change.EditFile(f.Path, f.Text.String(), []text.Edit{{Span: text.Span{Start: f.Span.Start, End: f.Span.Start}, New: "plum, "}, {Span: text.Span{Start: f.Span.End - 4, End: f.Span.End}}})
+		return change.Change{Files: []change.File{c}}, nil
+	}
+	done, after := mend(t, engine(r1, f1, r2, f2), open(map[string]string{"a.md": "an apple pie\n"}), diagnostics.FixOptions{})
+	if after["a.md"] != "an plum, pear\n" || len(done.Applied) != 2 || len(done.Refused) != 0 {
+		t.Errorf("%q %+v", after, done)
+	}
+}
+
+// A fix whose own edits overlap is told, and the others are made.
+func TestFixesThatDoNotFit(t *testing.T) {
+	r1, f1 := replaceBy("one", "apple", "pear", true)
+	r2, f2 := replaceBy("two", "plum", "", true)
+	f2.Make = func(_ context.Context, _ *diagnostics.Snapshot, f diagnostics.Finding, _ string) (change.Change, error) {
+		return change.Change{Files: []change.File{{Path: f.Path, Kind: change.Edit, Base: f.Text.String(), Edits: []text.Edit{{Span: f.Span}, {Span: f.Span, New: "x"}}}}}, nil
+	}
+	done, after := mend(t, engine(r1, f1, r2, f2), open(map[string]string{"a.md": "plum\napple\n"}), diagnostics.FixOptions{})
+	if after["a.md"] != "plum\npear\n" || len(done.Applied) != 1 || len(done.Refused) != 1 || !strings.Contains(done.Refused[0].Reason, "overlap") {
+		t.Errorf("%q %+v", after, done)
+	}
+}
