@@ -80,51 +80,26 @@ func (e *Engine) FixAll(ctx context.Context, s *Snapshot, o FixOptions) (*Fixed,
 	out := &Fixed{Change: change.Change{Op: "fix"}}
 	changed := map[string]string{}  // path → text
 	original := map[string]string{} // path → text, of files that existed
-	refused := map[string]bool{}
 	for now := s; ; {
 		r, err := e.Check(ctx, now, Scope{Late: true})
 		if err != nil {
 			return nil, err
 		}
 		out.Result, out.Left = r, e.chosen(r.Findings, o)
-		if out.Passes == maxPasses {
-			break
+		// A refusal is told where it stands at the end: what another fix changed may
+		// have taken its reason away.
+		var made []candidate
+		if made, out.Refused, err = e.round(ctx, now, out.Left, o); err != nil {
+			return nil, err
 		}
-		p := pass{files: map[string]*pending{}}
-		for _, f := range out.Left {
-			offer, ok := e.pick(f, o)
-			if !ok {
-				continue
-			}
-			line := f.Text.LineAt(f.Span.Start) + 1
-			key := fmt.Sprint(f.Rule, "\x00", offer, "\x00", f.Path, "\x00", f.Text.Slice(f.Text.FullLine(line-1)))
-			if refused[key] {
-				continue
-			}
-			c, err := e.Make(ctx, now, f, offer)
-			if err == nil && !makeable(c) {
-				err = fmt.Errorf("the fix %s made edits that overlap or lie outside of the file; please report this", offer.Fix)
-			}
-			if err == nil && o.Accept != nil && !c.Empty() {
-				err = o.Accept(c)
-			}
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if err != nil {
-				refused[key] = true
-				out.Refused = append(out.Refused, Refused{f.Rule, offer.Fix, f.Path, line, err.Error()})
-				continue
-			}
-			if p.add(c) {
-				out.Applied = append(out.Applied, Applied{f.Rule, offer.Fix, f.Path, line, offer.Title})
-			}
-		}
-		if len(p.files) == 0 {
+		if len(made) == 0 || out.Passes == maxPasses {
 			break
 		}
 		out.Passes++
-		for path, f := range p.files {
+		for _, c := range made {
+			out.Applied = append(out.Applied, Applied{c.Rule, c.offer.Fix, c.Path, c.line, c.offer.Title})
+		}
+		for path, f := range together(made).files {
 			after, ok := f.after()
 			if !ok {
 				return nil, fmt.Errorf("the fixes of %s do not fit together; please report this", memdir.ShownName(path))

@@ -2,12 +2,112 @@ package diagnostics
 
 import (
 	"cmp"
+	"context"
+	"fmt"
+	"maps"
 	"slices"
 	"sort"
 
 	"mem/core/change"
 	"mem/core/text"
 )
+
+// candidate is the change that mends one finding.
+type candidate struct {
+	Finding
+	offer  Offer
+	line   int // from 1
+	change change.Change
+}
+
+func (c candidate) refused(why error) Refused {
+	return Refused{c.Rule, c.offer.Fix, c.Path, c.line, why.Error()}
+}
+
+// round makes the fixes of some findings of one Snapshot: as many as fit together,
+// and those that cannot be made.
+func (e *Engine) round(ctx context.Context, s *Snapshot, found []Finding, o FixOptions) (made []candidate, refused []Refused, err error) {
+	var open []candidate
+	for _, f := range found {
+		offer, ok := e.pick(f, o)
+		if !ok {
+			continue
+		}
+		c := candidate{Finding: f, offer: offer, line: f.Text.LineAt(f.Span.Start) + 1}
+		c.change, err = e.Make(ctx, s, f, offer)
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		if err == nil && !makeable(c.change) {
+			err = fmt.Errorf("the fix %s made edits that overlap or lie outside of the file; please report this", offer.Fix)
+		}
+		switch {
+		case err != nil:
+			refused = append(refused, c.refused(err))
+		case !c.change.Empty():
+			open = append(open, c)
+		}
+	}
+	for len(open) > 0 {
+		p := together(made)
+		var fit, rest []candidate
+		for _, c := range open {
+			if p.add(c.change) {
+				fit = append(fit, c)
+			} else {
+				rest = append(rest, c)
+			}
+		}
+		good, bad, whole := accepted(fit, o.Accept)
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		refused = append(refused, bad...)
+		if len(good) == len(fit) && len(made) == 0 && whole {
+			return good, refused, nil
+		}
+		// What is accepted in parts may be refused as a whole, such as two halves of a
+		// secret. A part is made, and the rest is looked at in the next round.
+		for len(good) > 0 && o.Accept != nil && o.Accept(together(append(slices.Clip(made), good...)).change()) != nil {
+			good = good[:len(good)/2]
+		}
+		made = append(made, good...)
+		if len(bad) == 0 {
+			break
+		}
+		open = rest // a refused one stands in nobody's way
+	}
+	return made, refused, nil
+}
+
+// accepted parts candidates that fit together into those that accept takes and the
+// others. It looks at all of them at once, since to look at a file for each change
+// of it costs the square, and for the ones to blame only where it has to. whole says
+// that it takes the good ones together.
+func accepted(all []candidate, accept func(change.Change) error) (good []candidate, bad []Refused, whole bool) {
+	if accept == nil || len(all) == 0 {
+		return all, nil, true
+	}
+	err := accept(together(all).change())
+	switch {
+	case err == nil:
+		return all, nil, true
+	case len(all) == 1:
+		return nil, []Refused{all[0].refused(err)}, false
+	}
+	good, bad, _ = accepted(all[:len(all)/2], accept)
+	more, worse, _ := accepted(all[len(all)/2:], accept)
+	return append(slices.Clip(good), more...), append(bad, worse...), false
+}
+
+// together gives the pass of candidates that fit together.
+func together(all []candidate) *pass {
+	p := &pass{files: map[string]*pending{}}
+	for _, c := range all {
+		p.add(c.change)
+	}
+	return p
+}
 
 // pass gathers the changes of one round. One that overlaps an earlier one waits
 // for the next round, where it is made anew from the text as it is then.
@@ -25,6 +125,20 @@ func (p pending) after() (string, bool) {
 		return p.text, true
 	}
 	return text.Apply(p.base, p.edits)
+}
+
+// change gives what the pass gathered as one change.
+func (p *pass) change() change.Change {
+	c := change.Change{Op: "fix"}
+	for _, path := range slices.Sorted(maps.Keys(p.files)) {
+		f := p.files[path]
+		if f.create {
+			c.Files = append(c.Files, change.File{Path: path, Kind: change.Create, New: f.text})
+		} else {
+			c.Files = append(c.Files, change.File{Path: path, Kind: change.Edit, Base: f.base, Edits: f.edits})
+		}
+	}
+	return c
 }
 
 // makeable reports whether a change is one that a pass can take: edits that fit, and
