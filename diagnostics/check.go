@@ -172,7 +172,7 @@ func (e *Engine) checkFile(ctx context.Context, s *Snapshot, p string, late bool
 	if kept != nil && kept.of == id && kept.checked.covers(want) {
 		return kept, nil
 	}
-	d, err := s.Doc(p)
+	d, err := s.read(p)
 	if err != nil {
 		return nil, err
 	}

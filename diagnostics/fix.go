@@ -89,7 +89,7 @@ func (e *Engine) FixAll(ctx context.Context, s *Snapshot, o FixOptions) (*Fixed,
 		// A refusal is told where it stands at the end: what another fix changed may
 		// have taken its reason away.
 		var made []candidate
-		if made, out.Refused, err = e.round(ctx, now, out.Left, o); err != nil {
+		if made, out.Refused, err = e.round(ctx, now.keepingDocs(), out.Left, o); err != nil {
 			return nil, err
 		}
 		if len(made) == 0 || out.Passes == maxPasses {

@@ -213,3 +213,29 @@ func TestAcceptBlamesTheRightFix(t *testing.T) {
 		t.Errorf("%q %+v", s, done)
 	}
 }
+
+// However many fixes are made in a file, it is parsed once for all of them and looked
+// at once by Accept.
+func TestManyFixesOfOneFileReadItOnce(t *testing.T) {
+	rule, fix := replaceBy("one", "apple", "pear", true)
+	make1 := fix.Make
+	docs := map[*diagnostics.Doc]bool{}
+	fix.Make = func(ctx context.Context, s *diagnostics.Snapshot, f diagnostics.Finding, arg string) (change.Change, error) {
+		for _, p := range []string{f.Path, "b.md"} {
+			d, err := s.Doc(p)
+			if err != nil {
+				return change.Change{}, err
+			}
+			docs[d] = true
+		}
+		return make1(ctx, s, f, arg)
+	}
+	asked := 0
+	done, _ := mend(t, engine(rule, fix), open(map[string]string{"a.md": strings.Repeat("apple\n", 3000), "b.md": "b\n"}), diagnostics.FixOptions{Accept: func(change.Change) error {
+		asked++
+		return nil
+	}})
+	if len(done.Applied) != 3000 || len(docs) != 2 || asked != 1 {
+		t.Errorf("%d applied, %d parsed, asked %d times", len(done.Applied), len(docs), asked)
+	}
+}
