@@ -81,7 +81,7 @@ func (e *Engine) FixAll(ctx context.Context, s *Snapshot, o FixOptions) (*Fixed,
 	changed := map[string]string{}  // path → text
 	original := map[string]string{} // path → text, of files that existed
 	for now := s; ; {
-		r, err := e.Check(ctx, now, Scope{Late: true})
+		r, err := e.check(ctx, now, Scope{Late: true})
 		if err != nil {
 			return nil, err
 		}
@@ -113,6 +113,8 @@ func (e *Engine) FixAll(ctx context.Context, s *Snapshot, o FixOptions) (*Fixed,
 			return nil, err
 		}
 	}
+	out.Result.bound()
+	out.Left = e.chosen(out.Result.Findings, o)
 	for _, p := range slices.Sorted(maps.Keys(changed)) {
 		base, existed := original[p]
 		switch {
