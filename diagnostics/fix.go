@@ -85,7 +85,7 @@ func (e *Engine) FixAll(ctx context.Context, s *Snapshot, o FixOptions) (*Fixed,
 		if err != nil {
 			return nil, err
 		}
-		out.Result, out.Left = r, e.chosen(r.Findings, o)
+		out.Result, out.Left = r, o.Chosen(r.Findings)
 		// A refusal is told where it stands at the end: what another fix changed may
 		// have taken its reason away.
 		var made []candidate
@@ -114,7 +114,7 @@ func (e *Engine) FixAll(ctx context.Context, s *Snapshot, o FixOptions) (*Fixed,
 		}
 	}
 	out.Result.bound()
-	out.Left = e.chosen(out.Result.Findings, o)
+	out.Left = o.Chosen(out.Result.Findings)
 	for _, p := range slices.Sorted(maps.Keys(changed)) {
 		base, existed := original[p]
 		switch {
@@ -150,8 +150,8 @@ func (s *Snapshot) over(ctx context.Context, texts map[string]string) (*Snapshot
 	return NewSnapshot(v, s.Config, s.Guide, s.Stamp, s.cache), nil
 }
 
-// chosen gives the findings that the options admit.
-func (e *Engine) chosen(all []Finding, o FixOptions) []Finding {
+// Chosen gives the findings that the options admit.
+func (o FixOptions) Chosen(all []Finding) []Finding {
 	var out []Finding
 	for _, f := range all {
 		if (o.Rules == nil || slices.Contains(o.Rules, f.Rule)) && (o.Paths == nil || slices.Contains(o.Paths, f.Path)) {
