@@ -81,8 +81,51 @@ func (f Failure) Error() string {
 // maxCheckers bounds how many files are looked at a time.
 const maxCheckers = 8
 
-// Check runs the rules. It fails only when ctx ends.
+// Check runs the rules. It fails only when ctx ends. Of what a rule finds in one file
+// it gives maxFindings.
 func (e *Engine) Check(ctx context.Context, s *Snapshot, scope Scope) (*Result, error) {
+	r, err := e.check(ctx, s, scope)
+	if err != nil {
+		return nil, err
+	}
+	r.bound()
+	return r, nil
+}
+
+// maxFindings is how many findings of one rule in one file are told. Nobody reads
+// more, and an editor that gets them all stands still.
+const maxFindings = 1000
+
+// bound drops what is over maxFindings. The last one that is told says how many there
+// are, and matters as much as the worst of them.
+func (r *Result) bound() {
+	type source struct{ rule, path string }
+	count, last := map[source]int{}, map[source]int{}
+	kept := r.Findings[:0]
+	for _, f := range r.Findings {
+		from := source{f.Rule, f.Path}
+		if count[from]++; count[from] <= maxFindings {
+			last[from] = len(kept)
+			kept = append(kept, f)
+			continue
+		}
+		l := &kept[last[from]]
+		l.Severity = max(l.Severity, f.Severity)
+	}
+	clear(r.Findings[len(kept):])
+	r.Findings = kept
+	for from, n := range count {
+		switch more := n - maxFindings; {
+		case more == 1:
+			kept[last[from]].Message += " And 1 more finding of this rule in this file."
+		case more > 1:
+			kept[last[from]].Message += fmt.Sprintf(" And %d more findings of this rule in this file.", more)
+		}
+	}
+}
+
+// check is Check without a bound.
+func (e *Engine) check(ctx context.Context, s *Snapshot, scope Scope) (*Result, error) {
 	s.cache.servedBy(e)
 	paths := scope.Paths
 	if paths == nil {
@@ -173,7 +216,7 @@ func (e *Engine) checkFile(ctx context.Context, s *Snapshot, p string, late bool
 	if kept != nil && kept.of == id && kept.checked.covers(want) {
 		return kept, nil
 	}
-	d, err := s.Doc(p)
+	d, err := s.read(p)
 	if err != nil {
 		return nil, err
 	}

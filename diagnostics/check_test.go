@@ -233,3 +233,46 @@ func TestACheckForgetsWhenTheRootBecomesARepository(t *testing.T) {
 	delete(d.files, ".git/HEAD")
 	expect(1)
 }
+
+// A file with thousands of findings of one rule shows a thousand, and says how many
+// there are. Mending takes them all.
+func TestFindingsAreBounded(t *testing.T) {
+	r1, f1 := replaceBy("one", "apple", "pear", true)
+	find := r1.File
+	r1.File = func(p *diagnostics.Pass) { // the last one matters most
+		sub := *p
+		find(&sub)
+		all := diagnostics.Found(&sub)
+		for i, f := range all {
+			if f.Severity = diagnostics.Hint; i == len(all)-1 {
+				f.Severity = diagnostics.Error
+			}
+			p.Report(f)
+		}
+	}
+	e := engine(r1, f1, word("two", "plum", diagnostics.Warning))
+	d := open(map[string]string{"a.md": strings.Repeat("apple\nplum\n", 1001), "b.md": strings.Repeat("apple\nplum\n", 1000), "c.md": strings.Repeat("apple\n", 15_000)})
+	r := check(t, e, d.snapshot(t), diagnostics.Scope{})
+	if len(r.Findings) != 5000 {
+		t.Fatalf("%d findings", len(r.Findings))
+	}
+	for i, want := range map[int]string{
+		0: "apple stands here", 1998: "apple stands here And 1 more finding of this rule in this file.", 1999: "plum stands here And 1 more finding of this rule in this file.",
+		3999: "plum stands here", 4999: "apple stands here And 14000 more findings of this rule in this file.",
+	} {
+		if f := r.Findings[i]; f.Message != want || (f.Rule == "one") == (f.Severity == diagnostics.Warning) {
+			t.Errorf("%d: %s %s: %q, want %q", i, f.Severity, f.Rule, f.Message, want)
+		}
+	}
+	if f := r.Findings[1998]; f.Severity != diagnostics.Error {
+		t.Errorf("%+v", f)
+	}
+	again := check(t, e, d.snapshot(t), diagnostics.Scope{}) // from what is kept
+	if again.Findings[4999].Message != r.Findings[4999].Message {
+		t.Errorf("%q", again.Findings[4999].Message)
+	}
+	done, after := mend(t, e, d, diagnostics.FixOptions{})
+	if strings.Contains(after["c.md"], "apple") || len(done.Applied) != 17_001 || len(done.Left) != 2000 || len(done.Result.Findings) != 2000 {
+		t.Errorf("%d applied, %d left", len(done.Applied), len(done.Left))
+	}
+}

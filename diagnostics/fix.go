@@ -85,63 +85,32 @@ func (e *Engine) FixAll(ctx context.Context, s *Snapshot, o FixOptions) (*Fixed,
 	out := &Fixed{Change: change.Change{Op: "fix"}}
 	changed := map[string]string{}  // path → text
 	original := map[string]string{} // path → text, of files that existed
-	refused := map[string]bool{}
-	moved := map[string]bool{} // files that have text of another file by now
+	moved := map[string]bool{}      // files that have text of another file by now
 	for now := s; ; {
-		r, err := e.Check(ctx, now, Scope{Late: true})
+		r, err := e.check(ctx, now, Scope{Late: true})
 		if err != nil {
 			return nil, err
 		}
-		out.Result, out.Left = r, e.chosen(r.Findings, o)
-		if out.Passes == maxPasses {
-			break
+		out.Result, out.Left = r, o.Chosen(r.Findings)
+		// A refusal is told where it stands at the end: what another fix changed may
+		// have taken its reason away.
+		var made []candidate
+		if made, out.Refused, err = e.round(ctx, now.keepingDocs(), out.Left, moved, o); err != nil {
+			return nil, err
 		}
-		p := pass{files: map[string]*pending{}}
-		var moving []string
-		for _, f := range out.Left {
-			offer, ok := e.pick(f, o)
-			if !ok {
-				continue
-			}
-			line := f.Text.LineAt(f.Span.Start) + 1
-			key := fmt.Sprint(f.Rule, "\x00", offer, "\x00", f.Path, "\x00", f.Text.Slice(f.Text.FullLine(line-1)))
-			if refused[key] {
-				continue
-			}
-			var c change.Change
-			if moved[f.Path] && e.Fix(offer.Fix).ByTime {
-				err = errMoved
-			} else {
-				c, err = e.Make(ctx, now, f, offer)
-			}
-			if err == nil && o.Accept != nil && !c.Empty() {
-				err = o.Accept(c)
-			}
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if err != nil {
-				refused[key] = true
-				out.Refused = append(out.Refused, Refused{f.Rule, offer.Fix, f.Path, line, err.Error()})
-				continue
-			}
-			if p.add(c) {
-				for _, to := range c.Files {
-					if to.Kind == change.Create || e.Fix(offer.Fix).Kind == Extract && to.Path != f.Path {
-						moving = append(moving, to.Path)
-					}
-				}
-				out.Applied = append(out.Applied, Applied{f.Rule, offer.Fix, f.Path, line, offer.Title})
-			}
-		}
-		if len(p.files) == 0 {
+		if len(made) == 0 || out.Passes == maxPasses {
 			break
 		}
 		out.Passes++
-		for _, path := range moving {
-			moved[path] = true
+		for _, c := range made {
+			out.Applied = append(out.Applied, Applied{c.Rule, c.offer.Fix, c.Path, c.line, c.offer.Title})
+			for _, to := range c.change.Files {
+				if to.Kind == change.Create || e.Fix(c.offer.Fix).Kind == Extract && to.Path != c.Path {
+					moved[to.Path] = true
+				}
+			}
 		}
-		for path, f := range p.files {
+		for path, f := range together(made).files {
 			after, ok := f.after()
 			if !ok {
 				return nil, fmt.Errorf("the fixes of %s do not fit together; please report this", memdir.ShownName(path))
@@ -155,6 +124,8 @@ func (e *Engine) FixAll(ctx context.Context, s *Snapshot, o FixOptions) (*Fixed,
 			return nil, err
 		}
 	}
+	out.Result.bound()
+	out.Left = o.Chosen(out.Result.Findings)
 	for _, p := range slices.Sorted(maps.Keys(changed)) {
 		base, existed := original[p]
 		switch {
@@ -190,8 +161,8 @@ func (s *Snapshot) over(ctx context.Context, texts map[string]string) (*Snapshot
 	return NewSnapshot(v, s.Config, s.Guide, s.Stamp, s.cache), nil
 }
 
-// chosen gives the findings that the options admit.
-func (e *Engine) chosen(all []Finding, o FixOptions) []Finding {
+// Chosen gives the findings that the options admit.
+func (o FixOptions) Chosen(all []Finding) []Finding {
 	var out []Finding
 	for _, f := range all {
 		if (o.Rules == nil || slices.Contains(o.Rules, f.Rule)) && (o.Paths == nil || slices.Contains(o.Paths, f.Path)) {
@@ -214,70 +185,6 @@ func (e *Engine) pick(f Finding, o FixOptions) (Offer, bool) {
 // admitted reports whether FixAll makes a fix.
 func (f *Fix) admitted(o FixOptions) bool {
 	return f != nil && !f.Manual && (f.Safe || o.Unsafe)
-}
-
-// pass gathers the changes of one round. One that overlaps an earlier one waits
-// for the next round, where it is made anew from the text as it is then.
-type pass struct{ files map[string]*pending }
-
-type pending struct {
-	base   string
-	create bool
-	edits  []text.Edit
-	text   string // of a file that is created
-}
-
-func (p pending) after() (string, bool) {
-	if p.create {
-		return p.text, true
-	}
-	return text.Apply(p.base, p.edits)
-}
-
-// add takes all of a change or nothing.
-func (p *pass) add(c change.Change) bool {
-	if c.Empty() {
-		return false
-	}
-	for _, f := range c.Files {
-		have := p.files[f.Path]
-		switch {
-		case have == nil:
-		case f.Kind != change.Edit || have.create || have.base != f.Base:
-			return false
-		default:
-			if overlap(have.edits, f.Edits) {
-				return false
-			}
-		}
-		if f.Kind != change.Edit && f.Kind != change.Create {
-			return false
-		}
-	}
-	for _, f := range c.Files {
-		have := p.files[f.Path]
-		if have == nil {
-			have = &pending{base: f.Base, create: f.Kind == change.Create, text: f.New}
-			p.files[f.Path] = have
-		}
-		have.edits = append(have.edits, f.Edits...)
-	}
-	return true
-}
-
-// overlap reports whether two sets of edits touch the same bytes. Insertions at one
-// place do not: they are made in the order of the findings.
-func overlap(a, b []text.Edit) bool {
-	for _, x := range a {
-		for _, y := range b {
-			switch {
-			case x.Len() == 0 && y.Len() == 0:
-			case x.Start < y.End && y.Start < x.End, x.Span == y.Span:
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // lineEdits gives edits of as few lines as turn from into to.

@@ -168,3 +168,112 @@ func TestTimesOfMovedText(t *testing.T) {
 		t.Errorf("%+v\n%+v", done.Refused, done.Left)
 	}
 }
+
+// What one finding needs written where another one begins is written before it.
+func TestFixesAtOnePlace(t *testing.T) {
+	r1, f1 := replaceBy("one", "apple", "pear", true)
+	r2, f2 := replaceBy("two", "apple pie", "", true)
+	f2.Make = func(_ context.Context, _ *diagnostics.Snapshot, f diagnostics.Finding, _ string) (change.Change, error) {
+		c, _ := change.EditFile(f.Path, f.Text.String(), []text.Edit{{Span: text.Span{Start: f.Span.Start, End: f.Span.Start}, New: "plum, "}, {Span: text.Span{Start: f.Span.End - 4, End: f.Span.End}}})
+		return change.Change{Files: []change.File{c}}, nil
+	}
+	done, after := mend(t, engine(r1, f1, r2, f2), open(map[string]string{"a.md": "an apple pie\n"}), diagnostics.FixOptions{})
+	if after["a.md"] != "an plum, pear\n" || len(done.Applied) != 2 || len(done.Refused) != 0 {
+		t.Errorf("%q %+v", after, done)
+	}
+}
+
+// A fix whose own edits overlap is told, and the others are made.
+func TestFixesThatDoNotFit(t *testing.T) {
+	r1, f1 := replaceBy("one", "apple", "pear", true)
+	r2, f2 := replaceBy("two", "plum", "", true)
+	f2.Make = func(_ context.Context, _ *diagnostics.Snapshot, f diagnostics.Finding, _ string) (change.Change, error) {
+		return change.Change{Files: []change.File{{Path: f.Path, Kind: change.Edit, Base: f.Text.String(), Edits: []text.Edit{{Span: f.Span}, {Span: f.Span, New: "x"}}}}}, nil
+	}
+	done, after := mend(t, engine(r1, f1, r2, f2), open(map[string]string{"a.md": "plum\napple\n"}), diagnostics.FixOptions{})
+	if after["a.md"] != "plum\npear\n" || len(done.Applied) != 1 || len(done.Refused) != 1 || !strings.Contains(done.Refused[0].Reason, "overlap") {
+		t.Errorf("%q %+v", after, done)
+	}
+}
+
+// What another fix took the reason away for is made in the end, and no longer told.
+func TestRefusedFixesAreTriedAgain(t *testing.T) {
+	r1, f1 := replaceBy("one", "apple", "pear", true)
+	make1 := f1.Make
+	f1.Make = func(ctx context.Context, s *diagnostics.Snapshot, f diagnostics.Finding, arg string) (change.Change, error) {
+		if d, err := s.Doc("b.md"); err != nil || strings.Contains(d.Source(), "worm") || strings.Contains(f.Text.String(), "stone") {
+			return change.Change{}, errors.New("not with worms and stones")
+		}
+		return make1(ctx, s, f, arg)
+	}
+	r2, f2 := replaceBy("two", "worm", "leaf", true)
+	done, after := mend(t, engine(r1, f1, r2, f2), open(map[string]string{"a.md": "apple, worm\n", "b.md": "worm\n", "c.md": "apple, stone, worm\n"}), diagnostics.FixOptions{})
+	if after["a.md"] != "pear, leaf\n" || after["c.md"] != "apple, stone, leaf\n" || len(done.Applied) != 4 {
+		t.Errorf("%q %+v", after, done)
+	}
+	if len(done.Refused) != 1 || done.Refused[0].Path != "c.md" {
+		t.Errorf("%+v", done.Refused)
+	}
+}
+
+// Changes are looked at together, and only the ones to blame are refused: what
+// overlaps them is made.
+func TestAcceptBlamesTheRightFix(t *testing.T) {
+	r1, f1 := replaceBy("one", "apple", "pear", true)
+	r2, f2 := replaceBy("two", "apple pie", "secret", true)
+	r3, f3 := replaceBy("three", "pie", "cake", true)
+	asked := 0
+	no := func(word string) func(change.Change) error {
+		return func(c change.Change) error {
+			asked++
+			for _, f := range c.Files {
+				if s, _, err := f.After(); err != nil || strings.Contains(s, word) {
+					return errors.New("no " + word)
+				}
+			}
+			return nil
+		}
+	}
+	files := map[string]string{"a.md": strings.Repeat("an apple\n", 300), "b.md": "an apple pie\n"}
+	done, after := mend(t, engine(r2, f2, r1, f1, r3, f3), open(files), diagnostics.FixOptions{Accept: no("secret")})
+	if strings.Contains(after["a.md"], "apple") || after["b.md"] != "an pear cake\n" {
+		t.Errorf("%q", after["b.md"])
+	}
+	if asked > 60 {
+		t.Errorf("it was asked %d times", asked)
+	}
+	if len(done.Refused) != 0 || len(done.Left) != 0 { // the finding went with its text
+		t.Errorf("%+v, %d left", done.Refused, len(done.Left))
+	}
+	// Two that are refused only together are not made together.
+	done, after = mend(t, engine(r1, f1, r3, f3), open(map[string]string{"a.md": "apple pie\n"}), diagnostics.FixOptions{Accept: no("pear cake")})
+	if s := after["a.md"]; s != "pear pie\n" || len(done.Refused) != 1 {
+		t.Errorf("%q %+v", s, done)
+	}
+}
+
+// However many fixes are made in a file, it is parsed once for all of them and looked
+// at once by Accept.
+func TestManyFixesOfOneFileReadItOnce(t *testing.T) {
+	rule, fix := replaceBy("one", "apple", "pear", true)
+	make1 := fix.Make
+	docs := map[*diagnostics.Doc]bool{}
+	fix.Make = func(ctx context.Context, s *diagnostics.Snapshot, f diagnostics.Finding, arg string) (change.Change, error) {
+		for _, p := range []string{f.Path, "b.md"} {
+			d, err := s.Doc(p)
+			if err != nil {
+				return change.Change{}, err
+			}
+			docs[d] = true
+		}
+		return make1(ctx, s, f, arg)
+	}
+	asked := 0
+	done, _ := mend(t, engine(rule, fix), open(map[string]string{"a.md": strings.Repeat("apple\n", 3000), "b.md": "b\n"}), diagnostics.FixOptions{Accept: func(change.Change) error {
+		asked++
+		return nil
+	}})
+	if len(done.Applied) != 3000 || len(docs) != 2 || asked != 1 {
+		t.Errorf("%d applied, %d parsed, asked %d times", len(done.Applied), len(docs), asked)
+	}
+}

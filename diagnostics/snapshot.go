@@ -26,6 +26,47 @@ type Snapshot struct {
 	Stamp memdir.Stamp
 
 	cache *Cache
+	docs  *docs // nil keeps none
+}
+
+// docs keeps the files that were asked for last, so that what makes thousands of
+// fixes in one file reads it once.
+type docs struct {
+	mu   sync.Mutex
+	last []*Doc // the newest first
+}
+
+// maxDocs bounds them: a fix reads the file of its finding and a few around it.
+const maxDocs = 8
+
+// keepingDocs gives the same Snapshot, which keeps what is read of it.
+func (s *Snapshot) keepingDocs() *Snapshot {
+	same := *s
+	same.docs = &docs{}
+	return &same
+}
+
+// get gives a file that is kept, or what read gives.
+func (k *docs) get(p string, read func(string) (*Doc, error)) (*Doc, error) {
+	if k == nil {
+		return read(p)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	i := slices.IndexFunc(k.last, func(d *Doc) bool { return d.Path == p })
+	if i < 0 {
+		d, err := read(p)
+		if err != nil {
+			return nil, err
+		}
+		k.last = slices.Insert(k.last, 0, d)
+		k.last = k.last[:min(len(k.last), maxDocs)]
+		return d, nil
+	}
+	d := k.last[i]
+	copy(k.last[1:i+1], k.last[:i])
+	k.last[0] = d
+	return d, nil
 }
 
 // NewSnapshot makes a Snapshot. cache may be nil; config nil means the defaults.
@@ -131,7 +172,9 @@ func (s *Snapshot) Kind(p string) (Kind, bool) {
 }
 
 // Doc gives one file of the memory.
-func (s *Snapshot) Doc(p string) (*Doc, error) {
+func (s *Snapshot) Doc(p string) (*Doc, error) { return s.docs.get(p, s.read) }
+
+func (s *Snapshot) read(p string) (*Doc, error) {
 	id, kind, ok := s.identity(p)
 	if !ok {
 		return nil, fmt.Errorf("%s is no file of this memory", memdir.ShownName(p))

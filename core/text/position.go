@@ -106,7 +106,7 @@ func (t *Text) SpanOf(start, end Position, enc Encoding) (Span, error) {
 // Position gives the position of a byte offset. An offset inside a character
 // gives the character's start, one between "\r" and "\n" the end of the line, one
 // outside the document its nearest end. For every other offset o, Offset gives o
-// again. The cost is linear in the line.
+// again. The cost does not grow with the line: long ones are counted once.
 func (t *Text) Position(offset int, enc Encoding) Position {
 	offset = min(max(offset, 0), len(t.src))
 	i := t.LineAt(offset)
@@ -115,6 +115,9 @@ func (t *Text) Position(offset int, enc Encoding) Position {
 	}
 	line := t.Line(i)
 	offset = min(offset, line.End)
+	if offset-line.Start > longLine {
+		return Position{i, t.before(offset).units(enc) - t.before(line.Start).units(enc)}
+	}
 	at := line.Start + asciiPrefix(t.src[line.Start:offset])
 	units := at - line.Start
 	for at < offset {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -27,11 +28,14 @@ func (s Span) Len() int { return s.End - s.Start }
 // Contains reports whether offset lies in the span.
 func (s Span) Contains(offset int) bool { return s.Start <= offset && offset < s.End }
 
-// Text is an immutable document with its line table. Line numbers count from
+// Text is an immutable document with its line table, safe for concurrent use. Line numbers count from
 // zero, as offsets do; what is shown to people adds one.
 type Text struct {
 	src    string
 	starts []int // offset of the first byte of each line
+
+	counting sync.Once
+	counted  []checkpoint // of long lines
 }
 
 // New makes the line table of src. Lines end at "\n"; a "\r" before it belongs

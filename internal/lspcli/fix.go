@@ -20,6 +20,7 @@ import (
 	"mem/core/store"
 	"mem/diagnostics"
 	"mem/diagnostics/report"
+	"mem/diagnostics/workspace"
 	"mem/internal/term"
 )
 
@@ -168,7 +169,7 @@ func (a *app) mend(ctx context.Context, o fix, t *target) (*mended, error) {
 		defer store.Close() // what was written is written
 		origin = store.Origin()
 	case !o.diff:
-		m.Error = failed.Error()
+		m.Error = why(failed)
 		return m, nil
 	}
 	d, s, paths, err := a.open(ctx, t, o.project, origin)
@@ -177,7 +178,7 @@ func (a *app) mend(ctx context.Context, o fix, t *target) (*mended, error) {
 	case errors.As(err, &input), ctx.Err() != nil:
 		return nil, errors.Join(err, ctx.Err())
 	case err != nil:
-		m.Unread = append(m.Unread, report.Unread{Path: m.Directory, Message: err.Error()})
+		m.Unread = append(m.Unread, report.Unread{Path: m.Directory, Message: withoutFlags(err.Error())})
 		return m, nil
 	}
 	defer d.Close() // it was only read
@@ -202,8 +203,8 @@ func (a *app) mend(ctx context.Context, o fix, t *target) (*mended, error) {
 	case ctx.Err() != nil && done == nil:
 		return nil, ctx.Err()
 	case err != nil:
-		m.Error, m.Mended = why(err), []mendedFinding{}
-		return m, nil
+		m.Error = why(err)
+		return m, a.tellOld(ctx, m, o, paths, d)
 	}
 	m.Change = done.ID
 	for _, f := range fixed.Change.Files { // the result bounds what it lists
@@ -244,13 +245,38 @@ func (a *app) tell(m *mended, e *diagnostics.Engine, fixed *diagnostics.Fixed) {
 	}
 }
 
+// tellOld fills in what is wrong in a directory that could not be written: what was
+// told of the mended one never was.
+func (a *app) tellOld(ctx context.Context, m *mended, o fix, paths []string, d *workspace.Directory) error {
+	m.Mended, m.Refused, m.Left, m.Unread, m.Failures = []mendedFinding{}, []refused{}, []report.Finding{}, []report.Unread{}, []report.Failure{}
+	s, err := d.Snapshot(ctx, nil) // another program may have written to it
+	if err == nil {
+		var r *diagnostics.Result
+		if r, err = d.Check(ctx, s, diagnostics.Scope{Late: true}); err == nil {
+			a.tell(m, d.Engine, &diagnostics.Fixed{Left: diagnostics.FixOptions{Rules: o.rules, Paths: paths}.Chosen(r.Findings), Result: r})
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		m.Unread = append(m.Unread, report.Unread{Path: m.Directory, Message: withoutFlags(err.Error())})
+	}
+	return nil
+}
+
+// withoutFlags takes out of a hint how mem-mcp is told to use another directory: here
+// the directory is an argument.
+func withoutFlags(s string) string { return strings.ReplaceAll(s, " with --memory-dir", "") }
+
 // why says why a change could not be written, and what to do.
 func why(err error) string {
+	words := term.ForPeople(withoutFlags(err.Error()))
 	var conflict *store.ConflictError
 	if errors.As(err, &conflict) {
-		return term.ForPeople(err.Error()) + ". Another program wrote to the directory meanwhile; run it again"
+		words += ". Another program wrote to the directory meanwhile; run it again"
 	}
-	return term.ForPeople(err.Error())
+	return words
 }
 
 // fillDiff fills in what would change. A diff is copied into logs and comments, so
