@@ -12,21 +12,32 @@ var leading = map[string]bool{"href": true, "src": true, "srcset": true, "poster
 // longest is the length of the longest of them.
 const longest = len("formaction")
 
+// openTag is a tag that was not closed yet.
+type openTag struct {
+	open  bool
+	quote byte // the quotation mark that is open in it, 0 for none
+}
+
+func (t *openTag) mark(c byte) {
+	switch t.quote {
+	case 0:
+		t.quote = c
+	case c:
+		t.quote = 0
+	}
+}
+
 // tags finds the attributes of HTML tags that lead somewhere. It does not read tags
-// as a browser does, which takes quadratic time on hostile text: an attribute counts
-// behind a "<" with a name while no ">" closed the tag. Behind a quotation mark none
-// surely does, up to the end of the paragraph.
+// as a browser does, which takes quadratic time on hostile text. Where a "<" stands
+// in quotation marks it may start a tag or not: an attribute counts while the tag
+// from the first of them or the one from the last is open.
 func (s *referenceScanner) tags() {
-	const (
-		outside = iota
-		inside
-		quoted // inside, behind a quotation mark
-	)
-	state, tag := outside, 0
+	var first, last openTag
+	tag := 0
 	var quotes [2]nextByte
 	for i := s.start; i < s.end && !s.enough(); i++ {
 		stops := "<"
-		if state != outside {
+		if first.open || last.open {
 			stops = "<>\"'=\n"
 		}
 		next := strings.IndexAny(s.src[i:s.end], stops)
@@ -37,20 +48,24 @@ func (s *referenceScanner) tags() {
 		if s.hidden(i) {
 			continue
 		}
-		switch s.src[i] {
+		switch c := s.src[i]; c {
 		case '<':
-			if i+1 < s.end && letter(s.src[i+1]) && state != quoted {
-				state, tag = inside, i
+			if i+1 >= s.end || !letter(s.src[i+1]) {
+				continue
 			}
+			if !first.open || first.quote == 0 {
+				first, tag = openTag{open: true}, i
+			}
+			last = openTag{open: true}
 		case '>':
-			if state == inside {
-				state = outside
-			}
+			first.open = first.open && first.quote != 0
+			last.open = last.open && last.quote != 0
 		case '"', '\'':
-			state = quoted
+			first.mark(c)
+			last.mark(c)
 		case '\n':
 			if s.blankLine(i + 1) {
-				state = outside
+				first, last = openTag{}, openTag{}
 			}
 		case '=':
 			if !s.leads(tag, i) {
