@@ -45,7 +45,8 @@ func (s *referenceScanner) tags() {
 			return
 		}
 		i += next
-		if s.hidden(i) {
+		// Backticks in a quoted value are no code, which the outline does not know.
+		if s.hidden(i) && (!first.open || first.quote == 0 || !In(s.o.Code, i)) {
 			continue
 		}
 		switch c := s.src[i]; c {

@@ -40,6 +40,7 @@ func TestReferences(t *testing.T) {
 		{"HTML over lines, without semicolons, with backslashes", "<a\nhref\n=\n\"&#46&#46/x\n.md\"> <a href=..\\y.md>", []string{"5 &#46&#46/x\n.md ../x.md ../x.md", "5 ..\\y.md ../y.md ../y.md"}},
 		{"a closing sign in quotes", `<a title=">" href="../x.md">`, []string{"5 ../x.md ../x.md ../x.md"}},
 		{"tags in quotes", `<a x="<a href="../x.md"> <a title="it's > <b" src=y.png> <i z='">' href=z.md>`, []string{"5 ../x.md ../x.md ../x.md", "5 y.png y.png y.png", "5 z.md z.md z.md"}},
+		{"backticks in quotes", "<a title=\"`\" href=\"../x.md\" alt=\"`\">", []string{"5 ../x.md ../x.md ../x.md"}},
 		{"words behind tags", `<a href="a.md"> src=/b and Map<K, "v"> href=c`, []string{"5 a.md a.md a.md"}},
 		{"words about HTML", "`<a href=\"/x\">` <b>x</b> src=/usr/bin a<b href=c.md <x data-src=d.md>\n\nhref=\"e.md\"\n\n```\n<img src=f.png>\n```\n<!-- <img src=g.png> -->", []string{"5 c.md c.md c.md"}},
 		{"frontmatter is none", "---\nname: x\na: \"[r]: x.md\"\n---\n<a href=b.md>", []string{"5 b.md b.md b.md"}},
