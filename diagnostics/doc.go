@@ -35,6 +35,7 @@ type Doc struct {
 
 	outline func() memfile.Outline
 	links   func() []memfile.Link
+	refs    func() []memfile.Reference
 	ignores func() []Ignore
 }
 
@@ -56,6 +57,9 @@ func newDoc(path string, kind Kind, modTime time.Time, f *memfile.File) *Doc {
 		}
 		return memfile.Links(f.Text, f.Body, d.Outline())
 	})
+	d.refs = sync.OnceValue(func() []memfile.Reference {
+		return memfile.References(f.Text, f.Body, d.Links(), d.Outline)
+	})
 	d.ignores = sync.OnceValue(func() []Ignore { return findIgnores(d) })
 	return d
 }
@@ -68,6 +72,9 @@ func (d *Doc) Outline() memfile.Outline { return d.outline() }
 
 // Links gives the links in the body, [[name]] links included.
 func (d *Doc) Links() []memfile.Link { return d.links() }
+
+// References gives what else in the body leads somewhere.
+func (d *Doc) References() []memfile.Reference { return d.refs() }
 
 // FirstLine gives the span of the first line, for what is said of a whole file.
 func (d *Doc) FirstLine() text.Span {

@@ -106,6 +106,7 @@ type entry struct {
 	of      identity
 	checked identityOfCheck
 	links   []memfile.Link
+	refs    []memfile.Reference
 	ignores []Ignore
 	found   []Finding
 	failed  []Failure
@@ -213,11 +214,31 @@ func (s *Snapshot) Links(p string) []memfile.Link {
 	if id.index != nil {
 		return id.index.Links
 	}
+	if e := s.facts(p, id); e != nil {
+		return e.links
+	}
+	return nil
+}
+
+// References gives what else in a file leads somewhere, kept as Links is.
+func (s *Snapshot) References(p string) []memfile.Reference {
+	id, _, ok := s.identity(p)
+	if !ok {
+		return nil
+	}
+	if e := s.facts(p, id); e != nil {
+		return e.refs
+	}
+	return nil
+}
+
+// facts gives what is kept of a file, nil where it cannot be read.
+func (s *Snapshot) facts(p string, id identity) *entry {
 	s.cache.mu.Lock()
 	e := s.cache.entries[p]
 	s.cache.mu.Unlock()
 	if e != nil && e.of == id {
-		return e.links
+		return e
 	}
 	d, err := s.Doc(p)
 	if err != nil {
@@ -227,7 +248,7 @@ func (s *Snapshot) Links(p string) []memfile.Link {
 	s.cache.mu.Lock()
 	s.cache.entries[p] = e
 	s.cache.mu.Unlock()
-	return e.links
+	return e
 }
 
 func factsOf(id identity, d *Doc) *entry {
@@ -235,7 +256,11 @@ func factsOf(id identity, d *Doc) *entry {
 	for i := range links {
 		links[i] = links[i].Clone()
 	}
-	return &entry{of: id, links: links, ignores: d.ignores()}
+	refs := slices.Clone(d.References())
+	for i := range refs {
+		refs[i] = refs[i].Clone()
+	}
+	return &entry{of: id, links: links, refs: refs, ignores: d.ignores()}
 }
 
 // Target gives the path in the memory directory that a Markdown link in the file

@@ -133,17 +133,18 @@ var percentStyle = strings.NewReplacer("%", "%25", "#", "%23", "<", "%3C", ">", 
 // written.
 func destEdit(t *text.Text, l memfile.Link, dest string) text.Edit {
 	raw := t.Slice(l.Dest)
-	p, anchor := raw, ""
-	if i := strings.IndexByte(raw, '#'); i >= 0 {
-		p, anchor = raw[:i], raw[i:]
-	}
+	p, anchor := memfile.SplitDest(raw)
 	angled := l.Dest.Start > 0 && t.String()[l.Dest.Start-1] == '<'
 	plain := memfile.EncodePath(dest)
 	switch {
 	case angled:
 		dest = plain + anchor
 	case strings.Contains(p, "%"):
-		dest = percentStyle.Replace(dest) + anchor
+		dest = percentStyle.Replace(dest)
+		if strings.ContainsAny(plain, "%") { // what else a reader would decode
+			dest = strings.NewReplacer("&", "%26", "?", "%3F").Replace(dest)
+		}
+		dest += anchor
 	case strings.ContainsAny(plain+anchor, " \t()"):
 		dest = "<" + plain + anchor + ">"
 	default:

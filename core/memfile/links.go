@@ -1,8 +1,6 @@
 package memfile
 
 import (
-	"net/url"
-	"path"
 	"strings"
 
 	"mem/core/text"
@@ -286,89 +284,4 @@ func trimmed(src string, s text.Span) text.Span {
 		s.End--
 	}
 	return s
-}
-
-// decode takes backslash and percent escapes out of a destination.
-func decode(dest string) string {
-	dest = unescape(dest)
-	if !strings.Contains(dest, "%") {
-		return dest
-	}
-	if d, err := url.PathUnescape(dest); err == nil {
-		return d
-	}
-	return dest
-}
-
-func unescape(s string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && s[i+1] != '\\' && punctuation(s[i+1]) {
-			i++
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
-
-// hasScheme reports whether a destination starts as a URL does, or a path with a
-// drive letter: a letter; letters, digits, "+", "." and "-"; a colon.
-func hasScheme(p string) bool {
-	for i := range len(p) {
-		switch c := p[i]; {
-		case 'a' <= c|0x20 && c|0x20 <= 'z':
-		case i == 0:
-			return false
-		case '0' <= c && c <= '9', c == '+', c == '.', c == '-':
-		default:
-			return c == ':'
-		}
-	}
-	return false
-}
-
-// destPath gives the file path a destination means, see Link.Path. The anchor is
-// cut before escapes are decoded: "%23" is a "#" in a name.
-func destPath(raw string) string {
-	p, _, _ := strings.Cut(raw, "#")
-	p = strings.ReplaceAll(decode(p), `\`, "/")
-	if p == "" || p[0] == '/' || p[0] == '~' || hasScheme(p) {
-		return ""
-	}
-	return path.Clean(p)
-}
-
-// EncodeDest writes a path, and an anchor that may follow it, as a link
-// destination that every Markdown reader takes whole: in angle brackets where it
-// holds white space or parentheses.
-func EncodeDest(dest string) string {
-	p, _, _ := strings.Cut(dest, "#")
-	return EncodeTarget(p, dest[len(p):])
-}
-
-// EncodeTarget is EncodeDest for a path in which "#" is a character like any other;
-// anchor is put behind it as it is, with its own "#".
-func EncodeTarget(p, anchor string) string { return angled(EncodePath(p) + anchor) }
-
-// EncodePath writes what a reader of a path would decode or take for an anchor as
-// percent escapes. A path with white space or parentheses still has to stand in
-// angle brackets.
-func EncodePath(p string) string {
-	if !strings.ContainsAny(p, "%\\#<>\n\r") {
-		return p
-	}
-	if decode(p) != p || strings.ContainsAny(p, "#<>\n\r") { // one escape makes every "%" one
-		p = strings.NewReplacer("%", "%25", "#", "%23").Replace(p)
-	}
-	return strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "%0A", "\r", "%0D").Replace(p)
-}
-
-func angled(dest string) string {
-	if strings.ContainsAny(dest, " \t()") {
-		return "<" + dest + ">"
-	}
-	return dest
 }

@@ -39,6 +39,10 @@ func TestLinks(t *testing.T) {
 		{"angle brackets", "[A](<a (b.md>) [B](<b.md#x> \"t\")", []link{{"A", "a (b.md", "a (b.md"}, {"B", "b.md#x", "b.md"}}},
 		{"title", `[A](a.md "the (title)") [B](b.md 'x')`, []link{{"A", "a.md", "a.md"}, {"B", "b.md", "b.md"}}},
 		{"CJK", "[部署](部署.md)", one("部署", "部署.md", "部署.md")},
+		{"entities", "[Q](q&amp;r.md) [d](&#46;&#x2e;/x.md#top) [n](a&nbspb;.md?x&notit;) [e](a\\&amp;b.md)", []link{
+			{"Q", "q&amp;r.md", "q&r.md"}, {"d", "&#46;&#x2e;/x.md#top", "../x.md"}, {"n", "a&nbspb;.md?x&notit;", "a&nbspb;.md"}, {"e", "a\\&amp;b.md", "a&amp;b.md"}}},
+		{"an entity for the anchor's sign", "[A](a.md&num;top) [B](b.md&#35;top)", []link{{"A", "a.md&num;top", "a.md"}, {"B", "b.md&#35;top", "b.md"}}},
+		{"query", "[M](m.md?raw=1#L2) [W](what?.md) [P](p.png?x)", []link{{"M", "m.md?raw=1#L2", "m.md"}, {"W", "what?.md", "what?.md"}, {"P", "p.png?x", "p.png?x"}}},
 		{"anchors", "[A](a.md#one) [B](#two)", []link{{"A", "a.md#one", "a.md"}, {"B", "#two", ""}}},
 		{"elsewhere", "[1](https://x.y/a.md) [2](mailto:a@b.c) [3](/a.md) [4](C:/a.md) [5](~/a.md) [6](file:a.md) [7](\\\\host\\a.md)", []link{
 			{"1", "https://x.y/a.md", ""}, {"2", "mailto:a@b.c", ""}, {"3", "/a.md", ""}, {"4", "C:/a.md", ""}, {"5", "~/a.md", ""}, {"6", "file:a.md", ""}, {"7", `\\host\a.md`, ""}}},
@@ -95,6 +99,7 @@ func TestLinks(t *testing.T) {
 func TestEncodeDest(t *testing.T) {
 	for p, want := range map[string]string{
 		"a.md": "a.md", "a b.md": "<a b.md>", "a(b).md": "<a(b).md>", "部署.md": "部署.md", "100%.md": "100%.md", "1% <2%>.md": "<1%25 %3C2%25%3E.md>", "a%20b.md": "a%2520b.md", "sub/x.md#top": "sub/x.md#top", "a b.md#x": "<a b.md#x>",
+		"q&r.md": "q&r.md", "q&amp;r.md": "q%26amp;r.md", "what?.md": "what?.md", "a.md?b.md": "a.md%3Fb.md",
 	} {
 		got := EncodeDest(p)
 		if got != want {

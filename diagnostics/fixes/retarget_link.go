@@ -44,5 +44,10 @@ func linkOf(s *diagnostics.Snapshot, f diagnostics.Finding) (*diagnostics.Doc, m
 			return d, l, nil
 		}
 	}
+	for _, r := range d.References() {
+		if r.Dest == f.Span {
+			return d, r.Link, nil
+		}
+	}
 	return nil, memfile.Link{}, errors.New("the link is no longer there")
 }

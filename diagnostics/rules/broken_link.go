@@ -31,21 +31,36 @@ func brokenLink() diagnostics.Rule {
 					continue // a record of what was: logs only grow, and topics go
 				}
 				var d *diagnostics.Doc
-				for _, l := range p.Links(from) {
+				look := func(l memfile.Link) (goOn bool) {
 					target := diagnostics.Target(from, l)
 					if target == "" || leavesBy(target) || x.exists(target) {
-						continue
+						return true
 					}
 					if d == nil {
 						var err error
 						if d, err = p.Snapshot.Doc(from); err != nil {
 							p.Fail(err)
-							break
+							return false
 						}
 					}
 					if !placeholder(d, l, target) {
 						p.Report(brokenLinkAt(x, d, l, target))
 					}
+					return true
+				}
+				goOn := true
+				for _, l := range p.Links(from) {
+					if goOn = look(l); !goOn {
+						break
+					}
+				}
+				for _, r := range p.References(from) {
+					// "[note]: words" in prose is a definition as well, of a link that
+					// nobody writes.
+					if !goOn || r.Kind != memfile.Definition || !memfile.IsMarkdown(r.Path()) {
+						continue
+					}
+					goOn = look(r.Link)
 				}
 			}
 		},

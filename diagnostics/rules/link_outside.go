@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"html"
 	"net/url"
 	"path"
 	"strings"
@@ -23,10 +24,10 @@ func linkOutside() diagnostics.Rule {
 			{Claim: "targets such as ../x.md occur in real indexes", Source: "corpus", Checked: "2026-11-30"},
 		},
 		File: func(p *diagnostics.Pass) {
-			for _, l := range p.Doc.Links() {
+			look := func(l memfile.Link) {
 				raw := p.Doc.File.Text.Slice(l.Dest)
 				if !leadsOut(p.Doc.Path, l, raw) {
-					continue
+					return
 				}
 				shown := l.Target
 				if strings.Contains(raw, `\`) {
@@ -41,6 +42,12 @@ func linkOutside() diagnostics.Rule {
 						"To allow it, add %s to guard.allow in your own configuration.", shownName(shown), fingerprint),
 				})
 			}
+			for _, l := range p.Doc.Links() {
+				look(l)
+			}
+			for _, r := range p.Doc.References() {
+				look(r.Link)
+			}
 		},
 	}
 }
@@ -52,7 +59,12 @@ func leadsOut(from string, l memfile.Link, raw string) bool {
 	if l.Wiki {
 		return false // a name, which nobody opens as a path
 	}
-	raw, _, _ = strings.Cut(raw, "#")
+	raw, rest := memfile.SplitDest(raw)
+	raw = html.UnescapeString(raw)
+	// Who opens the whole as a path takes the query for one of its folders.
+	if query, _, _ := strings.Cut(rest, "#"); strings.HasPrefix(query, "?") && leavesBy(path.Join(path.Dir(from), raw+query)) {
+		return true
+	}
 	target := l.Path()
 	if target == "" { // decoded, and no relative path
 		target = l.Target

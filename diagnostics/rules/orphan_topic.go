@@ -190,6 +190,22 @@ func reachedFrom(p *diagnostics.Pass) *reached {
 		}
 		visit(t.Path)
 	}
+	follow := func(target string) {
+		if target == "" || leavesBy(target) || r.files[target] {
+			return
+		}
+		if t := p.View.Topic(target); t != nil {
+			reach(t)
+		} else if in := x.below(target); len(in) > 0 { // a link to a folder is one to what it lists
+			for _, t := range in {
+				reach(t)
+			}
+		} else if t := x.topic(target); t != nil {
+			reach(t)
+		} else if isLog(target) {
+			visit(target)
+		}
+	}
 	for len(queue) > 0 && r.topics < len(p.View.Topics) && p.Context.Err() == nil {
 		from := queue[0]
 		queue = queue[1:]
@@ -201,21 +217,10 @@ func reachedFrom(p *diagnostics.Pass) *reached {
 				}
 				continue
 			}
-			target := diagnostics.Target(from, l)
-			if target == "" || leavesBy(target) || r.files[target] {
-				continue
-			}
-			if t := p.View.Topic(target); t != nil {
-				reach(t)
-			} else if in := x.below(target); len(in) > 0 { // a link to a folder is one to what it lists
-				for _, t := range in {
-					reach(t)
-				}
-			} else if t := x.topic(target); t != nil {
-				reach(t)
-			} else if isLog(target) {
-				visit(target)
-			}
+			follow(diagnostics.Target(from, l))
+		}
+		for _, ref := range p.References(from) {
+			follow(diagnostics.Target(from, ref.Link))
 		}
 	}
 	return r
