@@ -277,3 +277,16 @@ func TestManyFixesOfOneFileReadItOnce(t *testing.T) {
 		t.Errorf("%d applied, %d parsed, asked %d times", len(done.Applied), len(docs), asked)
 	}
 }
+
+// Where all are refused, they are not asked for without end.
+func TestAcceptThatRefusesAll(t *testing.T) {
+	rule, fix := replaceBy("one", "apple", "pear", true)
+	asked := 0
+	done, _ := mend(t, engine(rule, fix), open(map[string]string{"a.md": strings.Repeat("apple\n", 3000)}), diagnostics.FixOptions{Accept: func(change.Change) error {
+		asked++
+		return errors.New("no")
+	}})
+	if len(done.Refused) != 3000 || !done.Change.Empty() || asked > 600 {
+		t.Errorf("%d refused, asked %d times", len(done.Refused), asked)
+	}
+}

@@ -52,6 +52,7 @@ func (e *Engine) round(ctx context.Context, s *Snapshot, found []Finding, moved 
 			open = append(open, c)
 		}
 	}
+	look := blame{o.Accept, maxQuestions}
 	for len(open) > 0 {
 		p := together(made)
 		var fit, rest []candidate
@@ -62,7 +63,7 @@ func (e *Engine) round(ctx context.Context, s *Snapshot, found []Finding, moved 
 				rest = append(rest, c)
 			}
 		}
-		good, bad, whole := accepted(fit, o.Accept)
+		good, bad, whole := look.accepted(fit)
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
@@ -84,23 +85,38 @@ func (e *Engine) round(ctx context.Context, s *Snapshot, found []Finding, moved 
 	return made, refused, nil
 }
 
+// maxQuestions bounds how often the ones to blame are looked for in a round. Each costs
+// about as much as the files.
+const maxQuestions = 500
+
+// blame looks for the changes that accept refuses.
+type blame struct {
+	accept func(change.Change) error
+	left   int // questions
+}
+
 // accepted parts candidates that fit together into those that accept takes and the
-// others. It looks at all of them at once, since to look at a file for each change
-// of it costs the square, and for the ones to blame only where it has to. whole says
+// others. It asks for all of them at once, since to look at a file for each change
+// of it costs the square, and for the ones to blame only where it has to; those that
+// stand together when there are no questions left are refused together. whole says
 // that it takes the good ones together.
-func accepted(all []candidate, accept func(change.Change) error) (good []candidate, bad []Refused, whole bool) {
-	if accept == nil || len(all) == 0 {
+func (b *blame) accepted(all []candidate) (good []candidate, bad []Refused, whole bool) {
+	if b.accept == nil || len(all) == 0 {
 		return all, nil, true
 	}
-	err := accept(together(all).change())
+	b.left--
+	err := b.accept(together(all).change())
 	switch {
 	case err == nil:
 		return all, nil, true
-	case len(all) == 1:
-		return nil, []Refused{all[0].refused(err)}, false
+	case len(all) == 1 || b.left < 0:
+		for _, c := range all {
+			bad = append(bad, c.refused(err))
+		}
+		return nil, bad, false
 	}
-	good, bad, _ = accepted(all[:len(all)/2], accept)
-	more, worse, _ := accepted(all[len(all)/2:], accept)
+	good, bad, _ = b.accepted(all[:len(all)/2])
+	more, worse, _ := b.accepted(all[len(all)/2:])
 	return append(slices.Clip(good), more...), append(bad, worse...), false
 }
 
