@@ -47,8 +47,8 @@ func TestTextsAreLeftOut(t *testing.T) {
 			t.Fatalf("%s: %v", withoutTexts(b), err)
 		}
 		for k, items := range value {
-			if enc, _ := json.Marshal(k); len(enc) > longText {
-				continue
+			if enc, _ := json.Marshal(k); k == "" || len(enc) > longText {
+				continue // a long name is emptied, too, and takes the place of an empty one
 			}
 			if len(got[k]) != len(items) {
 				t.Fatalf("%q: %v", k, got[k])

