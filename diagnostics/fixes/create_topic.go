@@ -48,11 +48,23 @@ func createTopic() diagnostics.Fix {
 	}
 }
 
-// missing begins the sentence by which a topic says that it was made for a link.
-const missing = "This file was missing on "
+// The sentences by which a topic says that it was made of words of another file begin
+// so: the times of its own say nothing about when these were written.
+const (
+	missing = "This file was missing on "
+	movedBy = "Moved from " + memfile.IndexName + " on "
+)
 
-// MadeForLink reports whether a topic says so: its words are those of the link's file.
-func MadeForLink(d *diagnostics.Doc) bool { return strings.Contains(d.File.BodyText(), missing) }
+// movedNote is what stands at the end of such a topic.
+func movedNote(s *diagnostics.Snapshot) string {
+	return "\n\n" + movedBy + s.Now().Format("2006-01-02") + "."
+}
+
+// OfOtherWords reports whether a topic says so.
+func OfOtherWords(d *diagnostics.Doc) bool {
+	body := d.File.BodyText()
+	return strings.Contains(body, missing) || strings.Contains(body, movedBy)
+}
 
 // fewWords is from how many words on a summary can stand as a sentence: "Gone." cannot.
 const fewWords = 3

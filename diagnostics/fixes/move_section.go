@@ -156,7 +156,7 @@ func oneMoved(s *diagnostics.Snapshot, sec section, made map[string]bool) (chang
 		body = "## " + sec.under + "\n\n" + body
 	}
 	summary := sectionSummary(x, sec, entries, s.Config.Limits.EntryLength-utf8.RuneCountInString(memfile.EntryLine(sec.title, p, "x"))+1)
-	topic, err := newTopic(s, p, memdir.Memory{Name: name, Description: sectionDescription(sec, summary), Type: "reference", Body: body})
+	topic, err := newTopic(s, p, memdir.Memory{Name: name, Description: sectionDescription(sec, summary), Type: "reference", Body: body + movedNote(s)})
 	if err != nil {
 		return change.File{}, text.Edit{}, err
 	}

@@ -90,7 +90,7 @@ func (tt *topicTexts) create(e memfile.Entry, c cut) (string, error) {
 		description = name
 	}
 	body := strings.Join(relinkedAll(c.whole, e.Target), "\n\n")
-	return newTopic(tt.s, e.Target, memdir.Memory{Name: name, Description: description, Body: body,
+	return newTopic(tt.s, e.Target, memdir.Memory{Name: name, Description: description, Body: body + movedNote(tt.s),
 		Type: GuessType(memdir.Stem(e.Target), e.Title+" "+c.summary, body)})
 }
 

@@ -49,7 +49,7 @@ func relativeDate() diagnostics.Rule {
 					inQuotation(p.Doc.Source(), d.span) || inIndexLink(p.Doc, d.span.Start)) {
 					continue
 				}
-				if i < inFront && fixes.MadeForLink(p.Doc) || i >= inFront && fromIndex(p.Doc, d.span.Start) {
+				if i < inFront && fixes.OfOtherWords(p.Doc) || i >= inFront && fromIndex(p.Doc, d.span.Start) {
 					p.Report(d.finding(f.Text, time.Time{}, "the text came from the index"))
 					continue
 				}
@@ -81,7 +81,7 @@ func dayOf(d *diagnostics.Doc) (time.Time, string) {
 // no day that its text was written on, and the file's time is not that of the text.
 func fromIndex(d *diagnostics.Doc, offset int) bool {
 	h := headingAbove(d, offset)
-	return h != nil && h.Text == fixes.DetailsHeading || fixes.MadeForLink(d)
+	return h != nil && h.Text == fixes.DetailsHeading || fixes.OfOtherWords(d)
 }
 
 // inIndexLink reports whether an offset lies in a link of an index: its words are a
