@@ -48,9 +48,9 @@ func OfferUnlink(x *memfile.Index, e *memfile.Entry, remove string) []diagnostic
 	return append([]diagnostics.Offer{{Fix: RemoveLink, Arg: e.Target, Title: "Take the link out and leave its words"}}, all...)
 }
 
-// titleOnly reports whether an entry of a list says nothing but its title, and
-// nothing stands below it.
+// titleOnly reports whether an entry of a list says nothing but its title, in
+// which there is no link, and nothing stands below it.
 func titleOnly(x *memfile.Index, e *memfile.Entry) bool {
 	i := entryAt(x, e.Span.Start)
-	return i >= 0 && e.Summary == "" && strings.Trim(beforeLink(x, i), "*_ \t") == "" && nothingBelow(x, i)
+	return i >= 0 && e.Summary == "" && !strings.Contains(e.Title, "[") && strings.Trim(beforeLink(x, i), "*_ \t") == "" && nothingBelow(x, i)
 }

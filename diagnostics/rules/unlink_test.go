@@ -23,6 +23,7 @@ func TestAllAtOnceLosesNoWords(t *testing.T) {
 1. [Hosts](nul.md) — where it runs, see [b](b.md)
    and the rest
 2. see [Hidden](.x.md)
+- [See [[c]] too](CLAUDE.md)
 - [One](CLAUDE.md) and [two](AGENTS.md)
 - [b](b.md) — says more
 - [Another title](b.md)
@@ -42,6 +43,7 @@ Words.
 1. Hosts — where it runs, see b
    and the rest
 2. see Hidden
+- See [[c]] too
 - One and two
 - b — says more
 - Another title
