@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// hiddenTooMany is the rule of the finding that ends a list of too many characters.
-const hiddenTooMany = "too-many-hidden"
+// HiddenTooMany is the rule of the finding that ends a list of too many characters.
+const HiddenTooMany = "too-many-hidden"
 
 // scanHidden looks at the parts, which are whole lines of text or all of it. Neighbouring characters of one class are
 // one finding. Bytes that are not UTF-8 are no characters and none of this package's business.
@@ -32,7 +32,7 @@ func scanHidden(text []byte, parts []span) []Finding {
 			}
 			f, n := hiddenRun(text, i, part.end, c)
 			if len(found) == MaxFindings {
-				return append(found, incomplete(span{i, part.end}, hiddenTooMany, fmt.Sprintf("more than %d hidden characters: those that follow are not listed; remove the ones above first", MaxFindings)))
+				return append(found, incomplete(span{i, part.end}, HiddenTooMany, fmt.Sprintf("more than %d hidden characters: those that follow are not listed; remove the ones above first", MaxFindings)))
 			}
 			found = append(found, f)
 			i += n

@@ -157,7 +157,7 @@ func TestHiddenAlone(t *testing.T) {
 	for _, text := range append([]string{"a\u200bb — “c” 日本，😀", "\ufeffx\ufeff", "\x00\x01", "a\xe2\x80b\u200d", "👩\u200d💻 \u2028"}, seeds...) {
 		var want []Finding
 		for _, f := range s.Scan([]byte(text)) {
-			if f.Kind == KindHidden || f.Kind == KindBidi || f.Rule == hiddenTooMany {
+			if f.Kind == KindHidden || f.Kind == KindBidi || f.Rule == HiddenTooMany {
 				want = append(want, f)
 			}
 		}

@@ -86,5 +86,5 @@ func (s *sentences) add(rule string, start, end int) {
 
 // More reports whether the finding says only that there are more than are listed.
 func (f Finding) More() bool {
-	return f.Rule == instructionTooMany || f.Rule == hiddenTooMany || f.Rule == secretsTooMany
+	return f.Rule == instructionTooMany || f.Rule == HiddenTooMany || f.Rule == secretsTooMany
 }

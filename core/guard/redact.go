@@ -60,7 +60,7 @@ func Redactions(content []byte, found []Finding) []text.Edit {
 				at += n + len(secret)
 			}
 		case KindIncomplete:
-			if f.Rule != hiddenTooMany {
+			if f.Rule != HiddenTooMany {
 				cuts = append(cuts, cut{span{f.Start, f.End}, f.Rule})
 			}
 		}

@@ -49,10 +49,11 @@ func NoNewSecrets(allow []string) func(change.Change) error {
 // refused says why a text in which the guard found something is not written.
 func refused(found []guard.Finding, where string) error {
 	for _, x := range found {
-		switch x.Kind {
-		case guard.KindSecret:
+		switch {
+		case x.Rule == guard.HiddenTooMany: // characters that do not show are no secrets
+		case x.Kind == guard.KindSecret:
 			return fmt.Errorf("it would write what looks like a secret (%s) into %s, where it does not stand yet. Take the secret out first", x.Rule, where)
-		case guard.KindIncomplete:
+		case x.Kind == guard.KindIncomplete:
 			return fmt.Errorf("%s could not be searched for secrets: %s", where, x.Reason)
 		}
 	}

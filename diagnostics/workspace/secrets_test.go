@@ -26,6 +26,7 @@ func TestNoNewSecrets(t *testing.T) {
 	removed := edit("a.md", line, text.Edit{Span: text.Span{End: len(line)}})
 	added := edit("b.md", "text\n", insert(5, line))
 	created := change.File{Path: "c.md", Kind: change.Create, New: line}
+	unseen := strings.Repeat("a\u200bb ", 3000)
 	named := change.File{Path: token + ".md", Kind: change.Create, New: "text\n"}
 	for _, c := range []struct {
 		name  string
@@ -38,6 +39,8 @@ func TestNoNewSecrets(t *testing.T) {
 		{"added", []change.File{added}, false},
 		{"moved into another file", []change.File{removed, added}, false},
 		{"moved into a new file", []change.File{removed, created}, false},
+		{"one of many characters that do not show is removed", []change.File{edit("a.md", unseen, text.Edit{Span: text.Span{Start: 1, End: 4}})}, true},
+		{"a secret among many characters that do not show", []change.File{edit("a.md", unseen, insert(0, line+unseen))}, false},
 		{"in a name", []change.File{named}, false},
 	} {
 		err := workspace.NoNewSecrets(nil)(change.Change{Files: c.files})
