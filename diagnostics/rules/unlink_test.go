@@ -40,7 +40,7 @@ Words.
 - How to start — read this first
   - and then this
   - [b](b.md) too
-1. Hosts — where it runs, see b
+1. Hosts — where it runs, see [b](b.md)
    and the rest
 2. see Hidden
 - See [[c]] too
