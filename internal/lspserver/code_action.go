@@ -1,7 +1,9 @@
 package lspserver
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"go.lsp.dev/protocol"
@@ -31,6 +33,13 @@ func actionOptions(c *protocol.ServerCapabilities) *protocol.CodeActionOptions {
 // is told when one cannot be made.
 const triedAhead = 40
 
+// Bounds of one answer: a menu is read by a person, and without resolve each entry
+// costs its edit.
+const (
+	maxActions = 50
+	maxTried   = 200 // offers, of which some may not apply
+)
+
 // codeAction offers what mends the findings at a place.
 func (s *server) codeAction(ctx context.Context, docs *documents, p *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
 	out := []protocol.CommandOrCodeAction{}
@@ -51,8 +60,16 @@ func (s *server) codeAction(ctx context.Context, docs *documents, p *protocol.Co
 		offers += len(f.Offers)
 	}
 	a.ahead = offers <= triedAhead || !s.features.lazyEdits
+	tried := 0
+nearest:
 	for _, f := range chosen {
 		for i, o := range f.Offers {
+			if fix := c.ws.Engine.Fix(o.Fix); fix == nil || !a.wanted(protocol.CodeActionKind(fix.Kind)) {
+				continue
+			}
+			if tried++; len(out) == maxActions || tried > maxTried {
+				break nearest
+			}
 			action, err := a.offer(ctx, f, o, i == 0)
 			if err != nil {
 				return nil, err
@@ -115,9 +132,16 @@ func (a *actions) chosen() []diagnostics.Finding {
 		}
 	}
 	if len(at) == 0 {
-		return line
+		at = line
 	}
+	// Where there are more than fit, the nearest to the start of what is selected.
+	slices.SortStableFunc(at, func(f, g diagnostics.Finding) int { return cmp.Compare(a.away(f), a.away(g)) })
 	return at
+}
+
+// away gives how many bytes lie between a finding and the start of what is selected.
+func (a *actions) away(f diagnostics.Finding) int {
+	return max(f.Span.Start-a.at.Start, a.at.Start-f.Span.End, 0)
 }
 
 // theirs gives the client's diagnostic of a finding. Neovim before 0.10 names those

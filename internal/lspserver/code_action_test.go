@@ -385,20 +385,32 @@ func TestActionOfALateFinding(t *testing.T) {
 	}
 }
 
-// Hundreds of findings are offered without trying each; one that cannot be mended
-// says so when it is taken.
+// Of hundreds of findings the nearest are offered, without trying each; one that cannot
+// be mended says so when it is taken.
 func TestManyActions(t *testing.T) {
 	e := start(t, map[string]string{"other.md": "x\n"}, testEngine)
 	e.initialize(capable)
 	e.open("a.md", strings.Repeat("bad\n", 300))
 	all := e.lightbulb("a.md", span{point{0, 0}, point{300, 0}}, "")
-	if len(all) != 300*4+1 {
+	if len(all) != maxActions+1 {
 		t.Fatalf("%d actions", len(all))
 	}
 	e.refused(titled(t, all, "Do the impossible"), -32803, "that cannot be done")
 	e.take(titled(t, all, "Write good"))
 	if got := e.made(e.take(all[len(all)-1])); got["a.md"] != strings.Repeat("good\n", 300) {
 		t.Errorf("all of them make %s", printed(got))
+	}
+	// Whose start is in the middle has what follows there.
+	all = e.lightbulb("a.md", span{point{150, 0}, point{300, 0}}, `{"diagnostics":[],"only":["refactor"]}`)
+	if len(all) != maxActions || all[0].Diagnostics[0].Range.Start.Line != 150 || all[maxActions-1].Diagnostics[0].Range.Start.Line != 150+maxActions-1 {
+		t.Errorf("%d actions from line 150: %s", len(all), titles(all))
+	}
+	// Without resolve each has its edit, and those that cannot be made are not there.
+	e = start(t, map[string]string{"other.md": "x\n"}, testEngine)
+	e.initialize(`{"textDocument":{"codeAction":{"codeActionLiteralSupport":{"codeActionKind":{"valueSet":["quickfix"]}}}}}`)
+	e.open("a.md", strings.Repeat("bad\n", 300))
+	if all = e.lightbulb("a.md", span{point{0, 0}, point{300, 0}}, ""); len(all) != maxActions+1 {
+		t.Errorf("%d actions for a client without resolve", len(all))
 	}
 }
 

@@ -89,7 +89,9 @@ func TestEditsInEveryEncoding(t *testing.T) {
 	}
 }
 
-// Places that are none are taken as the nearest, and said once.
+// Past an end, the end is meant, and that is said once. After an edit of any other
+// place that cannot be, nobody knows the text: an edit is never computed from one that
+// the editor does not have.
 func TestImpossiblePlaces(t *testing.T) {
 	for _, c := range []struct {
 		name, enc, text string
@@ -100,9 +102,17 @@ func TestImpossiblePlaces(t *testing.T) {
 		{"past the end of a line", "utf-16", "ab\ncd\n", replace(0, 99, 0, 99, "!"), "ab!\ncd\n", false},
 		{"past the end of a line with CRLF", "utf-16", "ab\r\ncd\r\n", replace(0, 99, 0, 99, "!"), "ab!\r\ncd\r\n", false},
 		{"past the last line", "utf-16", "ab\n", replace(0, 0, 99, 0, "x"), "x", true},
-		{"inside a surrogate pair", "utf-16", "😀\n", replace(0, 1, 0, 1, "!"), "!😀\n", true},
-		{"inside a character", "utf-8", "中\n", replace(0, 1, 0, 2, "!"), "!中\n", true},
-		{"backwards", "utf-32", "中文\n", replace(0, 2, 0, 1, "!"), "中文!\n", true},
+		{"inside a surrogate pair", "utf-16", "😀\n", replace(0, 1, 0, 1, "!"), "(lost)", false},
+		{"half of a surrogate pair", "utf-16", "😀 b\n", replace(0, 1, 0, 2, ""), "(lost)", false},
+		{"up to the middle of a surrogate pair, from past the end", "utf-16", "a\n😀\n", replace(0, 9, 1, 1, ""), "(lost)", false},
+		{"inside a character", "utf-8", "中\n", replace(0, 1, 0, 2, "!"), "(lost)", false},
+		{"from inside a character to past the last line", "utf-8", "中\n", replace(0, 1, 9, 0, "!"), "(lost)", false},
+		{"backwards", "utf-32", "中文\n", replace(0, 2, 0, 1, "!"), "(lost)", false},
+		{"backwards from past the last line", "utf-16", "ab\n", replace(2, 0, 0, 1, "!"), "(lost)", false},
+		{"backwards past the end of a line", "utf-16", "ab\n", replace(0, 9, 0, 8, "!"), "ab!\n", false},
+		{"a line behind the last one", "utf-16", "ab\n", replace(2, 0, 2, 0, "c\n"), "ab\nc\n", true},
+		{"a line behind the last one without line end", "utf-16", "ab", replace(1, 0, 1, 0, "c"), "abc", true},
+		{"lines that are far from there", "utf-16", "ab\n", replace(5, 0, 6, 0, "c\n"), "(lost)", false},
 		{"huge", "utf-16", "ab\n", map[string]any{"range": `{}`, "text": "x"}, "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -119,6 +129,11 @@ func TestImpossiblePlaces(t *testing.T) {
 			if got := e.text("MEMORY.md"); got != c.want {
 				t.Errorf("the text is %q, want %q", got, c.want)
 			}
+			told := 0
+			if c.want == "(lost)" {
+				told = 1 // it is lost again at the end of the second message
+			}
+			e.wait("the warnings", func() bool { return e.heard("window/showMessage") == told })
 			want := 0
 			if c.logged {
 				want = 1
@@ -152,6 +167,40 @@ func TestUnintelligibleChange(t *testing.T) {
 			t.Fatalf("the whole text gave %q", got)
 		}
 		e.until("MEMORY.md", "the finding again", has("encoding"))
+	}
+}
+
+// A change that does not follow what is here was made in another text. A whole text
+// is the text, whatever its number: there are clients that always send 1.
+func TestVersionsThatDoNotRise(t *testing.T) {
+	send := func(e *editor, version int, changes string) {
+		e.notify("textDocument/didChange", fmt.Sprintf(`{"textDocument":{"uri":%q,"version":%d},"contentChanges":[%s]}`, e.uri("MEMORY.md"), version, changes))
+	}
+	const edit, whole = `{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"text":"x"}`, `{"text":"whole\n"}`
+	for _, version := range []int{7, 6, -1} {
+		e := start(t, nil)
+		e.initialize(capable)
+		e.version = 6
+		e.open("MEMORY.md", "7\n")
+		send(e, version, edit)
+		if got := e.text("MEMORY.md"); got != "(lost)" {
+			t.Errorf("version %d after 7 gave %q", version, got)
+		}
+		if want := fmt.Sprintf("not known after version %d: it follows version 7", version); !strings.Contains(e.log.String(), want) {
+			t.Errorf("the log does not say %q:\n%s", want, e.log)
+		}
+		send(e, 8, edit)
+		if got := e.text("MEMORY.md"); got != "(lost)" {
+			t.Errorf("an edit after that gave %q", got)
+		}
+		send(e, version, whole)
+		if got := e.text("MEMORY.md"); got != "whole\n" {
+			t.Errorf("the whole text with version %d gave %q", version, got)
+		}
+		send(e, version, whole+","+edit)
+		if got := e.text("MEMORY.md"); got != "xwhole\n" {
+			t.Errorf("the whole text and an edit with version %d gave %q", version, got)
+		}
 	}
 }
 

@@ -19,6 +19,9 @@ const (
 	// maxMessage is the longest message in bytes: eight times the largest file that
 	// is read as memory, so that even one whose every byte is escaped fits.
 	maxMessage = 64 << 20
+	// maxSkipped is the longest message that is skipped. Nobody sends a longer one: it
+	// is a header that is wrong, and to wait for its end were to hear nothing more.
+	maxSkipped = 1 << 30
 	// maxHeader is the longest line of a header in bytes. LSP's own take 30.
 	maxHeader = 8 << 10
 	// keepBuffer is how large a buffer is kept for the next message.
@@ -164,7 +167,7 @@ func (s *stream) header() (int64, error) {
 			length = -1
 		case strings.EqualFold(name, contentLength):
 			n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
-			if err != nil || n <= 0 {
+			if err != nil || n <= 0 || n > maxSkipped {
 				s.skipped(line)
 				n = -1
 			}

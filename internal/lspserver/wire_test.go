@@ -27,6 +27,8 @@ func TestGarbageOnTheWire(t *testing.T) {
 		"a length of 0":                "Content-Length: 0\r\n\r\n",
 		"a negative length":            "Content-Length: -5\r\n\r\n",
 		"a length beyond numbers":      "Content-Length: 99999999999999999999999\r\n\r\n",
+		"the largest number":           "Content-Length: 9223372036854775807\r\n\r\n",
+		"a length that nobody sends":   fmt.Sprintf("Content-Length: %d\r\n\r\n{}", maxSkipped+1),
 		"text":                         "hello\nworld: this is no header\n\n\r\n",
 		"HTTP":                         "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		"a message without header":     `{"jsonrpc":"2.0","method":"x"}`,
