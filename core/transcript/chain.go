@@ -36,6 +36,8 @@ type Chain struct {
 	// Cycle says that the chain ends where it came back to itself.
 	Cycle    bool
 	Coverage Coverage
+
+	marks []uint8 // what each row is to this chain
 }
 
 // ResumePoint is the uuid that the next message has as its parent: zero for an
@@ -102,7 +104,7 @@ func (t *Transcript) Chain(leaf UUID) *Chain {
 		}
 	}
 	c.Leaf, c.By = t.Rows[at].UUID, by
-	c.Coverage = w.coverage()
+	c.Coverage, c.marks = w.coverage(), w.marks
 	return c
 }
 

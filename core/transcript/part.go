@@ -14,6 +14,7 @@ type part struct {
 	strict bool
 
 	lines    int
+	start    int64 // offset of the first line that begins here
 	end      int64 // offset after the last line
 	types    map[string]*int
 	rows     []Row

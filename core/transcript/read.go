@@ -26,14 +26,15 @@ func Read(ctx context.Context, src io.ReaderAt, size int64, o Options) (*Transcr
 		return nil, fmt.Errorf("reading a transcript: size %d from %d is no range", size, o.From)
 	}
 	o = o.withDefaults()
-	parts, err := scanParts(ctx, src, size, o)
+	g := newGrid(src, size, o)
+	err := g.scan(ctx, 0, len(g.parts))
 	shrunk := errors.Is(err, errShort)
 	if err != nil && !shrunk {
 		return nil, err
 	}
-	t := assemble(parts, o.From)
+	t := assemble(g.parts, o.From)
 	t.Shrunk = shrunk
-	if len(t.Types) == 0 && t.hasContent(parts) {
+	if len(t.Types) == 0 && hasContent(g.parts) {
 		return t, ErrNoRecords
 	}
 	return t, nil
@@ -50,17 +51,30 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// scanParts reads all parts, with several workers where there are several
-// parts. Where one fails the others end.
-func scanParts(ctx context.Context, src io.ReaderAt, size int64, o Options) ([]*part, error) {
+// grid is a range of a file, divided into parts of partSize.
+type grid struct {
+	src   io.ReaderAt
+	size  int64
+	o     Options
+	parts []*part // nil where they have not been read
+	done  int64   // bytes, for Progress
+}
+
+func newGrid(src io.ReaderAt, size int64, o Options) *grid {
 	total := max(0, size-o.From)
-	count := int((total + partSize - 1) / partSize)
-	parts := make([]*part, count)
+	return &grid{src: src, size: size, o: o, parts: make([]*part, (total+partSize-1)/partSize)}
+}
+
+// scan reads the parts from lo to hi, with several workers where there are
+// several. Where one fails the others end. It returns errShort when the file
+// became shorter.
+func (g *grid) scan(ctx context.Context, lo, hi int) error {
+	total := g.size - g.o.From
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
 	var mu sync.Mutex
-	next, done, short := 0, int64(0), false
+	next, short := lo, false
 	claim := func() int {
 		mu.Lock()
 		defer mu.Unlock()
@@ -68,27 +82,27 @@ func scanParts(ctx context.Context, src io.ReaderAt, size int64, o Options) ([]*
 		return next - 1
 	}
 	moved := func(n int64) {
-		if o.Progress == nil || n <= 0 {
+		if g.o.Progress == nil || n <= 0 {
 			return
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		done += n
-		o.Progress(done, total)
+		g.done += n
+		g.o.Progress(g.done, total)
 	}
 	work := func() {
 		s := &lineScanner{
-			src: src, size: size, max: o.MaxRecord, strict: o.Strict, moved: moved,
+			src: g.src, size: g.size, max: g.o.MaxRecord, strict: g.o.Strict, moved: moved,
 			walker: newWalker(), window: make([]byte, min(windowSize, max(total, 4096))),
 		}
 		for {
 			i := claim()
-			if i >= count {
+			if i >= hi {
 				return
 			}
-			from := o.From + int64(i)*partSize
-			p, err := s.scan(ctx, from, min(from+partSize, size), i == 0)
-			parts[i] = p
+			from := g.o.From + int64(i)*partSize
+			p, err := s.scan(ctx, from, min(from+partSize, g.size), i == 0)
+			g.parts[i] = p
 			switch {
 			case errors.Is(err, errShort):
 				mu.Lock()
@@ -101,21 +115,21 @@ func scanParts(ctx context.Context, src io.ReaderAt, size int64, o Options) ([]*
 		}
 	}
 	var wg sync.WaitGroup
-	for range min(o.Workers, count) - 1 {
+	for range min(g.o.Workers, hi-lo) - 1 {
 		wg.Go(work)
 	}
 	work()
 	wg.Wait()
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	if short {
-		return parts, errShort
+		return errShort
 	}
-	return parts, nil
+	return nil
 }
 
-func (t *Transcript) hasContent(parts []*part) bool {
+func hasContent(parts []*part) bool {
 	for _, p := range parts {
 		if p.hasContentLine {
 			return true
@@ -135,7 +149,6 @@ func assemble(parts []*part, base int64) *Transcript {
 	var sum facts
 	for _, p := range parts {
 		t.join(p, &sum)
-		p.rows = nil
 	}
 	t.unite()
 	t.link()
@@ -154,10 +167,10 @@ type facts struct {
 
 func (t *Transcript) join(p *part, sum *facts) {
 	base := uint32(t.Lines)
-	for i := range p.rows {
-		p.rows[i].Line += base
+	for _, r := range p.rows {
+		r.Line += base
+		t.Rows = append(t.Rows, r)
 	}
-	t.Rows = append(t.Rows, p.rows...)
 	for name, n := range p.types {
 		if _, ok := t.Types[name]; !ok && len(t.Types) >= maxTypes {
 			name = OtherTypes

@@ -109,7 +109,10 @@ type Transcript struct {
 	links   []int32 // effective parent of each row, or noParent
 	last    int     // the last message row, -1 without one
 	history []span  // records of the file history
-	markers []int32 // rows that are markers without a uuid, in file order
+	// What ReadTail left pending.
+	pending      *grid
+	pendingParts int
+	markers      []int32 // rows that are markers without a uuid, in file order
 }
 
 // Compaction is what a boundary says: everything before it is dropped, but for
