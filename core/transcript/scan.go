@@ -223,7 +223,7 @@ func (s *lineScanner) longLine(ctx context.Context) (int, error) {
 func (s *lineScanner) growLong(chunk []byte) []byte {
 	need := len(s.long) + len(chunk)
 	if need > cap(s.long) {
-		grown := make([]byte, len(s.long), int(min(max(2*int64(cap(s.long)), int64(need), 4*windowSize), max(s.max, int64(need)))))
+		grown := make([]byte, len(s.long), int(min(max(2*int64(cap(s.long)), int64(need), 4*int64(len(s.window))), max(s.max, int64(need)))))
 		copy(grown, s.long)
 		s.long = grown
 	}

@@ -15,7 +15,7 @@ import (
 func ReadTail(ctx context.Context, src io.ReaderAt, size int64, o Options) (*Transcript, error) {
 	o.From = 0
 	o = o.withDefaults()
-	if size <= partSize {
+	if size <= o.part {
 		return Read(ctx, src, size, o)
 	}
 	g := newGrid(src, size, o)
