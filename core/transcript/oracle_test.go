@@ -30,7 +30,7 @@ type oracleRow struct {
 	anchor, head, tail      string
 	preserved, all          []string
 	parent                  *oracleRow
-	bridged, seen           bool
+	bridged                 bool
 	marker                  bool
 	order                   int
 }
