@@ -224,6 +224,52 @@ func TestAgainstOracle(t *testing.T) {
 	})
 }
 
+// TestTail compares the chain that is read from the end with that of the whole.
+func TestTail(t *testing.T) {
+	early := 0
+	rapid.Check(t, func(t *rapid.T) {
+		var b bytes.Buffer
+		if _, err := transcripttest.Write(&b, transcripttest.Options{
+			Seed: rapid.Uint64().Draw(t, "seed"), Bytes: rapid.Int64Range(20_000, 80_000).Draw(t, "bytes"), ShortTexts: true, Noise: 0.3,
+			CompactEvery: rapid.Int64Range(5_000, 20_000).Draw(t, "compact"),
+		}); err != nil {
+			t.Fatal(err)
+		}
+		data := breakIt(t, b.Bytes())
+		o := Options{Workers: rapid.IntRange(1, 2).Draw(t, "workers"), part: rapid.Int64Range(500, 20_000).Draw(t, "part")}
+		whole, err := Read(context.Background(), bytes.NewReader(data), int64(len(data)), o)
+		if err != nil {
+			return // nothing to compare
+		}
+		tail, err := ReadTail(context.Background(), bytes.NewReader(data), int64(len(data)), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tail.Base > 0 && whole.Problems.Duplicate.Count == 0 {
+			early++
+			c, d := whole.Chain(UUID{}), tail.Chain(UUID{})
+			if c.By != d.By || len(c.Rows) != len(d.Rows) || !d.Coverage.Pending {
+				t.Fatalf("from byte %d: %s, %d rows, want %s, %d rows\n%s", tail.Base, d.By, len(d.Rows), c.By, len(c.Rows), describe(data))
+			}
+			for i := range c.Rows {
+				if a, b := whole.Rows[c.Rows[i]], tail.Rows[d.Rows[i]]; a.Offset != b.Offset || a.UUID != b.UUID {
+					t.Fatalf("row %d is %v, want %v", i, b, a)
+				}
+			}
+		}
+		complete, err := tail.Complete(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(complete.Rows, whole.Rows) || complete.Lines != whole.Lines || fmt.Sprint(complete.Problems) != fmt.Sprint(whole.Problems) {
+			t.Fatal("what was completed is not the whole")
+		}
+	})
+	if early == 0 {
+		t.Error("no chain was known before the whole file was read")
+	}
+}
+
 // describe shows the rows that count, for people.
 func describe(data []byte) string {
 	var b strings.Builder

@@ -93,14 +93,14 @@ func (s *lineScanner) read(keep int, offset int64) error {
 // file ended early; what was read until then is in the part.
 func (s *lineScanner) scan(ctx context.Context, from, to int64, first bool) (*part, error) {
 	p := newPart(s.walker, s.max, s.strict)
-	p.start, p.end = from, from
+	p.start = from
 	s.part, s.limit = p, to
 	pos := from // of the next byte to look at
 	if !first {
 		// The line that runs into this part belongs to the one before.
 		var err error
 		pos, err = s.skipLine(ctx, from-1)
-		p.start, p.end = pos, pos
+		p.start = pos
 		if err != nil || pos >= to {
 			s.moved(to - from)
 			return p, ignoreEOF(err)
