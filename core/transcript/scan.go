@@ -141,13 +141,10 @@ func (s *lineScanner) scan(ctx context.Context, from, to int64, first bool) (*pa
 		if at == 0 && s.n == len(s.window) {
 			at, err = s.longLine(ctx)
 		} else {
-			keep := copy(s.window, s.window[at:s.n])
-			err = s.read(keep, s.base+int64(at)+int64(keep))
-			if err != nil {
-				if rest := s.window[:keep]; len(rest) > 0 {
-					p.lastLine(rest, s.base+int64(at))
-					p.end = s.base + int64(at) + int64(keep)
-				}
+			start, keep := s.base+int64(at), copy(s.window, s.window[at:s.n])
+			if err = s.read(keep, start+int64(keep)); err != nil && keep > 0 {
+				p.lastLine(s.window[:keep], start)
+				p.end = start + int64(keep)
 			}
 			at = 0
 		}
