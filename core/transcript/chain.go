@@ -156,8 +156,9 @@ const (
 type walk struct {
 	t     *Transcript
 	marks []uint8
-	side  bool // the chain is of a sidechain
-	cut   int  // the row at which a compaction starts the chain, -1 without one
+	side  bool             // the chain is of a sidechain
+	cut   int              // the row at which a compaction starts the chain, -1 without one
+	calls map[uint64]int32 // rows of tool calls by the short form of their uuid, when needed
 }
 
 func (t *Transcript) newWalk() *walk {
