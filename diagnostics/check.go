@@ -32,6 +32,11 @@ func (e *Engine) Rule(id string) *Rule {
 	return nil
 }
 
+func (e *Engine) isLate(id string) bool {
+	r := e.Rule(id)
+	return r != nil && r.Late
+}
+
 // Fix gives the fix of that name, nil when there is none.
 func (e *Engine) Fix(id string) *Fix {
 	if i := slices.IndexFunc(e.Fixes, func(f Fix) bool { return f.ID == id }); i >= 0 {
@@ -111,7 +116,12 @@ func (e *Engine) Check(ctx context.Context, s *Snapshot, scope Scope) (*Result, 
 	found := map[string][]Finding{}
 	for p, en := range byPath {
 		found[p] = slices.Clone(en.found)
-		r.Failures = append(r.Failures, en.failed...)
+		failed := en.failed
+		if en.checked.late && !scope.Late {
+			found[p] = slices.DeleteFunc(found[p], func(f Finding) bool { return e.isLate(f.Rule) })
+			failed = slices.DeleteFunc(slices.Clone(failed), func(f Failure) bool { return e.isLate(f.Rule) })
+		}
+		r.Failures = append(r.Failures, failed...)
 	}
 	for i := range e.Rules {
 		rule := &e.Rules[i]
@@ -150,7 +160,7 @@ func (e *Engine) checkFile(ctx context.Context, s *Snapshot, p string, late bool
 	s.cache.mu.Lock()
 	kept := s.cache.entries[p]
 	s.cache.mu.Unlock()
-	if kept != nil && kept.of == id && kept.checked == want {
+	if kept != nil && kept.of == id && kept.checked.covers(want) {
 		return kept, nil
 	}
 	d, err := s.Doc(p)

@@ -86,6 +86,12 @@ type identityOfCheck struct {
 	linkedOnly bool
 }
 
+// covers reports whether what was found serves a check that wants to know less.
+func (c identityOfCheck) covers(want identityOfCheck) bool {
+	want.late = want.late || c.late
+	return c == want
+}
+
 func (s *Snapshot) identity(p string) (identity, Kind, bool) {
 	if p == memfile.IndexName {
 		return identity{index: s.View.Index}, Index, s.View.Index.Exists

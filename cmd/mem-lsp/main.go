@@ -4,12 +4,14 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"mem/core/settings"
 	"mem/internal/lspcli"
+	"mem/internal/lspserver"
 	"mem/internal/term"
 )
 
@@ -23,5 +25,9 @@ func run() int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt ends it at once
 	term.CatchBrokenPipe()
-	return lspcli.Run(ctx, lspcli.Options{Env: settings.FromOS(), Streams: term.FromOS(), Version: version}, os.Args[1:])
+	return lspcli.Run(ctx, lspcli.Options{Env: settings.FromOS(), Streams: term.FromOS(), Version: version, Serve: serve}, os.Args[1:])
+}
+
+func serve(ctx context.Context, env settings.Env, in io.Reader, out, log io.Writer, version string) error {
+	return lspserver.Serve(ctx, lspserver.Options{Env: env, In: in, Out: out, Log: log, Version: version})
 }

@@ -79,6 +79,7 @@ func cleanIndex(f *memfile.File, o memfile.Outline) (lines []string, origin []in
 		start = f.Body.Start
 	}
 	comments := o.Comments
+	lines, origin = make([]string, 0, t.Lines()), make([]int, 0, t.Lines())
 	for i := t.LineAt(start); i < t.Lines(); i++ {
 		span := t.Line(i)
 		if t.FullLine(i).End <= start {

@@ -119,7 +119,7 @@ func Relink(t *text.Text, links []memfile.Link, from, to string) []text.Edit {
 		if p == "" {
 			continue
 		}
-		if dest := relative(path.Dir(to), path.Join(path.Dir(from), p)); dest != p {
+		if dest := Relative(path.Dir(to), path.Join(path.Dir(from), p)); dest != p {
 			edits = append(edits, destEdit(t, l, dest))
 		}
 	}

@@ -3,6 +3,7 @@ package memdir
 import (
 	"fmt"
 	"os"
+	"path"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -161,4 +162,32 @@ func BenchmarkNearest(b *testing.B) {
 	for range b.N {
 		v.Nearest("another-name-of-it", 3)
 	}
+}
+
+// TestRetargetLeadsThere retargets links written in every style to files with every
+// kind of name.
+func TestRetargetLeadsThere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.Custom(func(t *rapid.T) string {
+			return rapid.StringMatching(`[a风]`).Draw(t, "first") + strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"b", " ", "%", "%20", "#", "(", ")", "<", ">", "é", ".", "&"}), 0, 6).Draw(t, "rest"), "") + "z"
+		})
+		to := strings.Join(rapid.SliceOfN(name, 1, 3).Draw(t, "to"), "/") + ".md"
+		from := rapid.SampledFrom([]string{"MEMORY.md", "a/b.md", "a/b/c.md"}).Draw(t, "from")
+		written := rapid.SampledFrom([]string{"[x](old.md)", "[x](old.md#part)", "[x](<old name.md>)", "[x](<old.md#a b>)", "[x](old%20name.md#p%20q)", `[x](old.md "title")`}).Draw(t, "written")
+		tx := text.New(written)
+		l := memfile.Links(tx, text.Span{End: tx.Len()}, memfile.Outline{})[0]
+		after, ok := text.Apply(written, []text.Edit{Retarget(tx, l, from, to)})
+		if !ok {
+			t.Fatal("the edit does not fit")
+		}
+		tx = text.New(after)
+		links := memfile.Links(tx, text.Span{End: tx.Len()}, memfile.Outline{})
+		if len(links) != 1 || path.Join(path.Dir(from), links[0].Path()) != to {
+			t.Fatalf("%s in %s becomes %s, which leads to %+v, not to %q", written, from, after, links, to)
+		}
+		_, anchor, _ := strings.Cut(text.New(written).Slice(l.Dest), "#")
+		if _, now, _ := strings.Cut(tx.Slice(links[0].Dest), "#"); now != anchor {
+			t.Fatalf("%s becomes %s", written, after)
+		}
+	})
 }

@@ -321,7 +321,7 @@ func EncodePath(p string) string {
 	if !strings.ContainsAny(p, "%\\#<>\n\r") {
 		return p
 	}
-	if decode(p) != p || strings.Contains(p, "#") {
+	if decode(p) != p || strings.ContainsAny(p, "#<>\n\r") { // one escape makes every "%" one
 		p = strings.NewReplacer("%", "%25", "#", "%23").Replace(p)
 	}
 	return strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "%0A", "\r", "%0D").Replace(p)

@@ -94,7 +94,7 @@ func TestLinks(t *testing.T) {
 // What EncodeDest writes is read back as the same path, anchor or not.
 func TestEncodeDest(t *testing.T) {
 	for p, want := range map[string]string{
-		"a.md": "a.md", "a b.md": "<a b.md>", "a(b).md": "<a(b).md>", "部署.md": "部署.md", "100%.md": "100%.md", "a%20b.md": "a%2520b.md", "sub/x.md#top": "sub/x.md#top", "a b.md#x": "<a b.md#x>",
+		"a.md": "a.md", "a b.md": "<a b.md>", "a(b).md": "<a(b).md>", "部署.md": "部署.md", "100%.md": "100%.md", "1% <2%>.md": "<1%25 %3C2%25%3E.md>", "a%20b.md": "a%2520b.md", "sub/x.md#top": "sub/x.md#top", "a b.md#x": "<a b.md#x>",
 	} {
 		got := EncodeDest(p)
 		if got != want {

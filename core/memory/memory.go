@@ -57,7 +57,7 @@ type Memory struct {
 // Open finds a memory directory and opens it. Nothing is read or created in
 // the directory before it is needed.
 func Open(opt Options) (*Memory, error) {
-	m := &Memory{opt: opt, origin: origin(opt.Env)}
+	m := &Memory{opt: opt, origin: OriginOf(opt.Env)}
 	var err error
 	if m.Config, err = settings.LoadConfig(opt.Env); err != nil {
 		m.Warnings = append(m.Warnings, err.Error())
@@ -98,9 +98,9 @@ func keepAtMost(n int) int {
 // Close lets go of the directory.
 func (m *Memory) Close() error { return m.store.Close() }
 
-// origin gives the session that what we write comes from: the client's where
+// OriginOf gives the session that what is written comes from: the client's where
 // its environment names one, else an id of this run.
-func origin(env settings.Env) string {
+func OriginOf(env settings.Env) string {
 	for _, name := range []string{"CLAUDE_CODE_SESSION_ID", "MEM_SESSION_ID"} {
 		if id := env.Getenv(name); id != "" {
 			return id

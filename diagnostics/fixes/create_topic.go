@@ -69,7 +69,7 @@ func topicFor(s *diagnostics.Snapshot, d *diagnostics.Doc, l memfile.Link, p str
 		m.Description = strings.ReplaceAll(m.Name, "-", " ")
 	}
 	m.Description = memdir.Shortened(m.Description, s.Config.Limits.DescriptionLength)
-	m.Type = typeFor(s.View.Index, p, m.Name+" "+words+" "+summary)
+	m.Type = typeFor(s.View.Index, p, m.Name, words+" "+summary)
 	source := memfile.IndexName
 	if summary == "" {
 		source = d.Path
@@ -143,39 +143,24 @@ func summarySentence(s string) string {
 	return string(unicode.ToUpper(first)) + s[n:]
 }
 
-// typeFor guesses the type of a topic by its path, by the heading of the index
-// that its entry stands under, and by the words used of it.
-func typeFor(x *memfile.Index, p, words string) string {
-	stem := memdir.Fold(memdir.Stem(p))
-	for _, typ := range memfile.Types {
-		if strings.HasPrefix(stem, typ+"-") || memdir.Fold(path.Base(path.Dir(p))) == typ {
-			return typ
-		}
+// typeFor guesses the type of a topic that does not exist yet: by its path, by the
+// heading of the index that its entry stands under, and by the words used of it.
+func typeFor(x *memfile.Index, p, name, words string) string {
+	if t := typeInPath(p); t != "" {
+		return t
 	}
 	if e := x.Entry(p); e != nil {
 		heading := ""
 		for _, h := range x.Outline().Headings {
 			if h.Line.Start < e.Span.Start {
-				heading = " " + strings.ToLower(h.Text)
+				heading = h.Text
 			}
 		}
-		for _, typ := range memfile.Types {
-			if strings.Contains(heading, " "+typ) {
-				return typ
-			}
-		}
-	}
-	words = " " + strings.ToLower(words) + " "
-	for _, sign := range []struct{ typ, words string }{
-		{"feedback", "always never don't prefer prefers avoid must style convention conventions rule rules instead feedback"},
-		{"user", "user user's role background timezone speaks works"},
-		{"reference", "docs documentation dashboard url wiki where link links channel tracker reference board"},
-	} {
-		for word := range strings.FieldsSeq(sign.words) {
-			if strings.Contains(words, " "+word+" ") {
-				return sign.typ
+		for word := range strings.FieldsSeq(heading) {
+			if t := strings.TrimSuffix(strings.ToLower(word), "s"); memfile.KnownType(t) { // "User", "References"
+				return t
 			}
 		}
 	}
-	return "project"
+	return GuessType(name, words, "")
 }

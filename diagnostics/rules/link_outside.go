@@ -20,7 +20,7 @@ func linkOutside() diagnostics.Rule {
 		Safety:   true,
 		Kinds:    diagnostics.AllKinds,
 		Evidence: []diagnostics.Evidence{
-			{Claim: "links such as ../x.md occur in real indexes; agents follow the links of a memory with the tools that read and write files", Source: "corpus", Checked: "2026-11-30"},
+			{Claim: "targets such as ../x.md occur in real indexes", Source: "corpus", Checked: "2026-11-30"},
 		},
 		File: func(p *diagnostics.Pass) {
 			for _, l := range p.Doc.Links() {

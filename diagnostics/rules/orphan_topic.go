@@ -19,7 +19,7 @@ func orphanTopic() diagnostics.Rule {
 		Fixes:    []string{fixes.AddEntry},
 		Evidence: []diagnostics.Evidence{
 			{Claim: "20 % of the topics in 4,039 memory files of public repositories are linked by nothing", Source: "corpus", Checked: "2026-11-30"},
-			{Claim: "only the index is loaded when a session starts; a topic is read when something names it", Source: "observed", Client: "Claude Code 2.1.332", Checked: "2026-11-30"},
+			{Claim: "the index goes into the system prompt of an agent with memory", Source: "observed", Client: "Claude Code 2.1.332", Checked: "2026-11-30"},
 		},
 		Memory: func(p *diagnostics.Pass) {
 			v := p.View
@@ -160,15 +160,14 @@ func reachedFrom(p *diagnostics.Pass) *reached {
 			if target == "" || leavesBy(target) || r.files[target] {
 				continue
 			}
-			if t := x.topic(target); t != nil {
+			if in := x.below(target); len(in) > 0 { // a link to a folder is one to what it lists
+				for _, t := range in {
+					reach(t)
+				}
+			} else if t := x.topic(target); t != nil {
 				reach(t)
-				continue
-			}
-			if isLog(target) {
+			} else if isLog(target) {
 				visit(target)
-			}
-			for _, t := range x.below(target) { // a link to a folder is one to what it lists
-				reach(t)
 			}
 		}
 	}

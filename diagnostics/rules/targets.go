@@ -5,6 +5,7 @@ import (
 	"path"
 	"sort"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -21,6 +22,7 @@ type targets struct {
 	// The paths of topics as people and systems write them, made for the first
 	// link that leads to none letter for letter.
 	spelled, folded map[string]string
+	composed        map[string][]*memdir.Topic // by names that are not ASCII, accents composed
 	index           *indexEntries
 	near            map[string][]*memdir.Topic // what was searched for: one name is often linked from many places
 	searches        int
@@ -88,12 +90,30 @@ func (x *targets) spell() {
 		return
 	}
 	n := len(x.p.View.Topics)
-	x.spelled, x.folded = make(map[string]string, n), make(map[string]string, n)
+	x.spelled, x.folded, x.composed = make(map[string]string, n), make(map[string]string, n), map[string][]*memdir.Topic{}
 	for _, t := range x.p.View.Topics {
 		s := spelled(t.Path)
 		x.spelled[s] = t.Path
 		x.folded[memdir.Fold(s)] = t.Path
+		stem, name := memdir.Stem(t.Path), t.Name()
+		if !ascii(name) {
+			key := memdir.Fold(norm.NFC.String(name))
+			x.composed[key] = append(x.composed[key], t)
+		}
+		if !ascii(stem) && stem != name {
+			key := memdir.Fold(norm.NFC.String(stem))
+			x.composed[key] = append(x.composed[key], t)
+		}
 	}
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // spelled writes a path so that two spellings of one name are equal.
@@ -134,7 +154,11 @@ func (x *targets) named(from, name string) []*memdir.Topic {
 	if strings.Contains(name, "/") && strings.Contains(from, "/") { // "[[../style]]"
 		return x.p.View.Lookup(path.Join(path.Dir(from), name))
 	}
-	return nil
+	if ascii(name) {
+		return nil
+	}
+	x.spell()
+	return x.composed[memdir.Fold(norm.NFC.String(name))]
 }
 
 // wikiName gives what a [[name]] link names, and where that stands in the file:

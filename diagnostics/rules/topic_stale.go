@@ -14,7 +14,7 @@ func topicStale() diagnostics.Rule {
 		Severity: diagnostics.Information,
 		Summary:  "A project topic was not touched for a long time.",
 		Evidence: []diagnostics.Evidence{
-			{Claim: "the client stamps a topic with the time in modified whenever it writes it", Source: "observed", Client: "Claude Code 2.1.332", Checked: "2026-11-30"},
+			{Claim: "the client writes the time into modified once its own tools touched a topic", Source: "observed", Client: "Claude Code 2.1.332", Checked: "2026-11-30"},
 			{Claim: "what is true of a project changes within months; 90 days is a choice of ours", Source: "ours", Checked: "2026-11-30"},
 		},
 		Memory: func(p *diagnostics.Pass) {

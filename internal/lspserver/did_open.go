@@ -1,0 +1,39 @@
+package lspserver
+
+import (
+	"strings"
+
+	"go.lsp.dev/protocol"
+
+	"mem/core/text"
+)
+
+// didOpen takes a document in. One that is open already is taken as it is now.
+func (s *server) didOpen(p *protocol.DidOpenTextDocumentParams) {
+	path, ok := pathOf(string(p.TextDocument.URI))
+	if !ok {
+		return // a scheme that has no files
+	}
+	t := text.New(strings.Clone(p.TextDocument.Text))
+	doc := document{uri: cloneURI(p.TextDocument.URI), path: path, version: p.TextDocument.Version, text: t, modTime: s.opened(path, t)}
+	s.replace(doc)
+}
+
+// replace puts a document in the place of the one with its path, and has what it
+// affects checked.
+func (s *server) replace(doc document) {
+	s.mu.Lock()
+	was := s.docs.at(doc.path)
+	now := s.docs.placed(doc)
+	s.docs = s.docs.with(now)
+	s.mu.Unlock()
+	if was != nil && was.dir != now.dir {
+		s.clear(was)
+		s.check(was.dir)
+	}
+	s.check(now.dir)
+	s.showConfig(now)
+	if was == nil && isIndex(doc.path) {
+		s.check(s.placeAgain()...)
+	}
+}
