@@ -1,0 +1,86 @@
+package transcript
+
+import (
+	"context"
+	"errors"
+	"io"
+)
+
+// ReadTail reads backwards until it knows the chain that the client would
+// resume, which takes no more than what follows the last boundary and what that
+// preserved. Then Transcript.Base tells from where on the file was read: lines
+// count from there, and what is before is pending; Complete reads it. Where
+// there is no boundary, or where only the whole file can tell the chain, it has
+// read the whole file, in the time of Read, and Base is 0. o.From is not used.
+func ReadTail(ctx context.Context, src io.ReaderAt, size int64, o Options) (*Transcript, error) {
+	o.From = 0
+	o = o.withDefaults()
+	if size <= partSize {
+		return Read(ctx, src, size, o)
+	}
+	g := newGrid(src, size, o)
+	for hi := len(g.parts); hi > 0; {
+		lo := max(0, hi-max(1, o.Workers))
+		err := g.scan(ctx, lo, hi)
+		if errors.Is(err, errShort) {
+			return Read(ctx, src, size, o) // what was the end is gone
+		}
+		if err != nil {
+			return nil, err
+		}
+		hi = lo
+		if lo == 0 || !g.hasBoundary(lo) {
+			continue
+		}
+		if t := assemble(g.parts[lo:], g.parts[lo].start); t.settled() {
+			t.pending, t.pendingParts = g, lo
+			return t, nil
+		}
+	}
+	return g.finish()
+}
+
+// Complete returns the transcript with what ReadTail left pending: t itself
+// where that is nothing.
+func (t *Transcript) Complete(ctx context.Context) (*Transcript, error) {
+	if t.pending == nil {
+		return t, nil
+	}
+	g := t.pending
+	err := g.scan(ctx, 0, t.pendingParts)
+	if errors.Is(err, errShort) {
+		return Read(ctx, g.src, g.size, g.o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return g.finish()
+}
+
+func (g *grid) finish() (*Transcript, error) {
+	t := assemble(g.parts, g.o.From)
+	if len(t.Types) == 0 && hasContent(g.parts) {
+		return t, ErrNoRecords
+	}
+	return t, nil
+}
+
+func (g *grid) hasBoundary(lo int) bool {
+	for _, p := range g.parts[lo:] {
+		if len(p.compactions.all) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// settled reports whether nothing before Base can change the chain: it starts at
+// a boundary, nothing on it is bridged or lost, and the leaf that the latest
+// last-prompt names is known.
+func (t *Transcript) settled() bool {
+	if _, ok := t.Row(t.LastPrompt); !ok {
+		return false
+	}
+	c := t.Chain(UUID{})
+	return c.Boundary >= 0 && len(c.Bridged) == 0 && c.Lost == 0 && !c.Cycle
+}
