@@ -26,6 +26,8 @@ type home struct {
 	vars map[string]string
 	now  time.Time
 	env  settings.Env
+
+	counter counter // of ids
 }
 
 func newHome(t testing.TB) *home {

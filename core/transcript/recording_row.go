@@ -74,6 +74,11 @@ type titleRow struct {
 	Session string `json:"sessionId"`
 }
 
+type textBlock struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
 type userMessage struct {
 	Role    string `json:"role"`
 	Content any    `json:"content"`
@@ -244,7 +249,7 @@ func (w *recorder) blocks(e Entry) ([]json.RawMessage, error) {
 	}
 	w.text = 0
 	if len(content) == 0 {
-		b, err := marshal(map[string]any{"type": "text", "text": e.Text})
+		b, err := marshal(textBlock{"text", e.Text})
 		if err != nil {
 			return nil, err
 		}
