@@ -67,7 +67,7 @@ func FindMoved(ctx context.Context, env settings.Env, p project.Project) ([]Move
 	}
 	groups := map[string]*Moved{}
 	for _, s := range all.List {
-		if s.Cwd == "" || s.From != "" || !filepath.IsAbs(s.Cwd) || !gone(s.Cwd) {
+		if s.Cwd == "" || s.Origin == OriginArchive && s.From != "" || !filepath.IsAbs(s.Cwd) || !gone(s.Cwd) {
 			continue
 		}
 		root := lostRoot(env, s.Cwd)
