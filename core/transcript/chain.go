@@ -133,7 +133,7 @@ func (t *Transcript) otherBranch(w *walk) (int, bool) {
 	for steps := 0; !t.Rows[i].Kind.IsMessage() && t.links[i] != noParent && steps < len(t.Rows); steps++ {
 		i = int(t.links[i])
 	}
-	if m := w.marks[i]; m == onChain || m == compacted {
+	if m := w.marks[i]; m == onChain || m == compacted || !t.Rows[i].Kind.IsMessage() {
 		return 0, false
 	}
 	return i, true
@@ -204,7 +204,7 @@ func (w *walk) line(leaf int, mark uint8) line {
 			l.rows = append(l.rows, int(at))
 		case m == unmarked:
 			w.marks[at] = passed
-		case mark == compacted && m == onChain && steps < len(t.Rows):
+		case mark == compacted && (m == onChain || m == passed) && steps < len(t.Rows):
 			steps++ // what was preserved lies on the way to what was not
 		default:
 			l.cycle = m == mark || m == passed
@@ -250,7 +250,9 @@ func (t *Transcript) markerBetween(parent, row int32) int32 {
 // back as the file goes.
 func (w *walk) drop(start int) {
 	t := w.t
-	for start >= 0 {
+	seen := map[int]bool{}
+	for start >= 0 && !seen[start] {
+		seen[start] = true
 		before := t.logicalParent(start)
 		if before < 0 {
 			return

@@ -45,18 +45,21 @@ func scanString(b []byte, i int) (end int, escaped bool) {
 			return i + 1, escaped
 		case c == '\\':
 			escaped = true
-			if i+1 >= len(b) {
-				return -1, escaped
-			}
-			switch b[i+1] {
-			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-				i += 2
-			case 'u':
-				if i+6 > len(b) || !isHex(b[i+2]) || !isHex(b[i+3]) || !isHex(b[i+4]) || !isHex(b[i+5]) {
+			// Escapes come in clusters: line ends with the tabs after them.
+			for i+1 < len(b) && b[i] == '\\' {
+				switch b[i+1] {
+				case 'n', 't', '"', '\\', '/', 'b', 'f', 'r':
+					i += 2
+				case 'u':
+					if i+6 > len(b) || !isHex(b[i+2]) || !isHex(b[i+3]) || !isHex(b[i+4]) || !isHex(b[i+5]) {
+						return -1, escaped
+					}
+					i += 6
+				default:
 					return -1, escaped
 				}
-				i += 6
-			default:
+			}
+			if i+1 == len(b) && b[i] == '\\' {
 				return -1, escaped
 			}
 		case c < 0x20:

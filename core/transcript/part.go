@@ -152,7 +152,7 @@ func (p *part) record(line []byte, at span) {
 	row := Row{
 		Offset: at.offset, Len: at.len, Line: at.line, Kind: kind, Flags: r.flags(kind),
 		UUID: parseUUID(r.uuid.bytes()), Parent: parseUUID(r.parent.bytes()),
-		Time: seconds(r.timestamp.raw),
+		Time: seconds(r.timestamp.bytes()),
 	}
 	if kind == Collapse && row.UUID.IsZero() {
 		row.UUID = markerID(at.offset)
@@ -185,7 +185,7 @@ func (p *part) facts(r *record, row *Row) {
 	keep(&p.branch, r.branch)
 	keep(&p.version, r.version)
 	keep(&p.agent, r.agent)
-	if row.Kind == Assistant && !bytes.HasPrefix(r.model.raw, []byte("<")) {
+	if row.Kind == Assistant && !bytes.HasPrefix(r.model.bytes(), []byte("<")) {
 		keep(&p.model, r.model)
 	}
 	if row.Flags.Has(FlagPrompt) {

@@ -48,6 +48,12 @@ func (o Options) withDefaults() Options {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
+	if o.part <= 0 {
+		o.part = partSize
+	}
+	if o.window <= 0 {
+		o.window = windowSize
+	}
 	return o
 }
 
@@ -62,7 +68,7 @@ type grid struct {
 
 func newGrid(src io.ReaderAt, size int64, o Options) *grid {
 	total := max(0, size-o.From)
-	return &grid{src: src, size: size, o: o, parts: make([]*part, (total+partSize-1)/partSize)}
+	return &grid{src: src, size: size, o: o, parts: make([]*part, (total+o.part-1)/o.part)}
 }
 
 // scan reads the parts from lo to hi, with several workers where there are
@@ -93,15 +99,15 @@ func (g *grid) scan(ctx context.Context, lo, hi int) error {
 	work := func() {
 		s := &lineScanner{
 			src: g.src, size: g.size, max: g.o.MaxRecord, strict: g.o.Strict, moved: moved,
-			walker: newWalker(), window: make([]byte, min(windowSize, max(total, 4096))),
+			walker: newWalker(), window: make([]byte, min(g.o.window, max(total, 16))),
 		}
 		for {
 			i := claim()
 			if i >= hi {
 				return
 			}
-			from := g.o.From + int64(i)*partSize
-			p, err := s.scan(ctx, from, min(from+partSize, g.size), i == 0)
+			from := g.o.From + int64(i)*g.o.part
+			p, err := s.scan(ctx, from, min(from+g.o.part, g.size), i == 0)
 			g.parts[i] = p
 			switch {
 			case errors.Is(err, errShort):

@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"time"
+	"unicode/utf8"
 )
 
 // str is a string value as it stands in a line: between its quotes.
@@ -12,9 +13,10 @@ type str struct {
 	set     bool // the key is there, with a string
 }
 
-// bytes gives the text, a part of the line where it can.
+// bytes gives the text, a part of the line where it can. What is no UTF-8 becomes
+// U+FFFD, as when the client reads it.
 func (s str) bytes() []byte {
-	if s.escaped {
+	if s.escaped || !utf8.Valid(s.raw) {
 		return unescape(append(append([]byte{'"'}, s.raw...), '"'))
 	}
 	return s.raw
@@ -190,7 +192,7 @@ func (w *walker) content(i int) int {
 		if b[i] == '{' {
 			w.rec.blockType = str{}
 			i = w.object(b, i, 3, w.onBlock)
-			w.rec.blocks |= blockFlag(w.rec.blockType.raw)
+			w.rec.blocks |= blockFlag(w.rec.blockType.bytes())
 		} else {
 			w.base = 3
 			i = w.value(b, i)
@@ -244,14 +246,15 @@ func (w *walker) block(key []byte, i int) int {
 
 // kind says what the record is in the tree; NoKind for one outside of it.
 func (r *record) kind() Kind {
-	collapse := isCollapse(r.typ.raw) || isCollapse(r.subtype.raw)
+	typ, subtype := r.typ.bytes(), r.subtype.bytes()
+	collapse := isCollapse(typ) || isCollapse(subtype)
 	if !r.uuid.set || len(r.uuid.raw) == 0 {
 		if collapse && r.content.set {
 			return Collapse
 		}
 		return NoKind
 	}
-	switch string(r.typ.raw) {
+	switch string(typ) {
 	case "user":
 		return User
 	case "assistant":
@@ -259,7 +262,7 @@ func (r *record) kind() Kind {
 	case "attachment":
 		return Attachment
 	case "system":
-		if string(r.subtype.raw) == "compact_boundary" {
+		if string(subtype) == "compact_boundary" {
 			return Boundary
 		}
 		if collapse {

@@ -156,7 +156,7 @@ func (w *walk) rejoin(c *Chain) {
 			}
 			g.results = append(g.results, i)
 			w.marks[i] = onChain
-		case call >= 0 && w.marks[call] == compacted:
+		case call >= 0 && t.Rows[call].ID != 0 && w.marks[call] == compacted:
 			w.marks[i] = compacted
 		}
 	}

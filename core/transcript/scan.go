@@ -93,14 +93,14 @@ func (s *lineScanner) read(keep int, offset int64) error {
 // file ended early; what was read until then is in the part.
 func (s *lineScanner) scan(ctx context.Context, from, to int64, first bool) (*part, error) {
 	p := newPart(s.walker, s.max, s.strict)
-	p.start, p.end = from, from
+	p.start = from
 	s.part, s.limit = p, to
 	pos := from // of the next byte to look at
 	if !first {
 		// The line that runs into this part belongs to the one before.
 		var err error
 		pos, err = s.skipLine(ctx, from-1)
-		p.start, p.end = pos, pos
+		p.start = pos
 		if err != nil || pos >= to {
 			s.moved(to - from)
 			return p, ignoreEOF(err)
@@ -141,13 +141,10 @@ func (s *lineScanner) scan(ctx context.Context, from, to int64, first bool) (*pa
 		if at == 0 && s.n == len(s.window) {
 			at, err = s.longLine(ctx)
 		} else {
-			keep := copy(s.window, s.window[at:s.n])
-			err = s.read(keep, s.base+int64(at)+int64(keep))
-			if err != nil {
-				if rest := s.window[:keep]; len(rest) > 0 {
-					p.lastLine(rest, s.base+int64(at))
-					p.end = s.base + int64(at) + int64(keep)
-				}
+			start, keep := s.base+int64(at), copy(s.window, s.window[at:s.n])
+			if err = s.read(keep, start+int64(keep)); err != nil && keep > 0 {
+				p.lastLine(s.window[:keep], start)
+				p.end = start + int64(keep)
 			}
 			at = 0
 		}
@@ -223,7 +220,7 @@ func (s *lineScanner) longLine(ctx context.Context) (int, error) {
 func (s *lineScanner) growLong(chunk []byte) []byte {
 	need := len(s.long) + len(chunk)
 	if need > cap(s.long) {
-		grown := make([]byte, len(s.long), int(min(max(2*int64(cap(s.long)), int64(need), 4*windowSize), max(s.max, int64(need)))))
+		grown := make([]byte, len(s.long), int(min(max(2*int64(cap(s.long)), int64(need), 4*int64(len(s.window))), max(s.max, int64(need)))))
 		copy(grown, s.long)
 		s.long = grown
 	}

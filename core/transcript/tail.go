@@ -15,7 +15,7 @@ import (
 func ReadTail(ctx context.Context, src io.ReaderAt, size int64, o Options) (*Transcript, error) {
 	o.From = 0
 	o = o.withDefaults()
-	if size <= partSize {
+	if size <= o.part {
 		return Read(ctx, src, size, o)
 	}
 	g := newGrid(src, size, o)
@@ -74,13 +74,27 @@ func (g *grid) hasBoundary(lo int) bool {
 	return false
 }
 
-// settled reports whether nothing before Base can change the chain: it starts at
-// a boundary, nothing on it is bridged or lost, and the leaf that the latest
-// last-prompt names is known.
+// settled reports whether nothing before Base can change the chain, but for rows
+// that were written twice: it starts at a boundary, nothing on it is bridged or
+// lost, and the latest last-prompt names a row of it or the one that its
+// boundary follows.
 func (t *Transcript) settled() bool {
-	if _, ok := t.Row(t.LastPrompt); !ok {
-		return false
+	if t.Subagent {
+		return false // the main conversation may lie before
 	}
 	c := t.Chain(UUID{})
-	return c.Boundary >= 0 && len(c.Bridged) == 0 && c.Lost == 0 && !c.Cycle
+	if c.By != ByFileOrder || c.Boundary < 0 || len(c.Bridged) > 0 || c.Lost > 0 || c.Cycle {
+		return false
+	}
+	said, ok := t.compaction(t.Rows[c.Boundary].UUID)
+	if !ok {
+		return false
+	}
+	for _, u := range said.AllPreserved {
+		if _, ok := t.Row(u); !ok {
+			return false
+		}
+	}
+	i, ok := t.Row(t.LastPrompt)
+	return ok && (c.marks[i] == onChain || i == t.logicalParent(c.Boundary))
 }

@@ -67,6 +67,10 @@ type Options struct {
 	// Progress is called with the bytes done so far and those to be done in
 	// all, now and then, from several goroutines but never from two at once.
 	Progress func(done, total int64)
+
+	// The sizes below, smaller in tests.
+	part   int64 // partSize
+	window int64 // windowSize
 }
 
 // Transcript is what a pass over a file found. It is not changed by its
