@@ -49,8 +49,6 @@ type Adopted struct {
 	Result   *store.Result `json:"-"` // of the change of the memory; nil where there was none
 	Change   string        `json:"change,omitempty"`
 	Sessions *Archived     `json:"sessions,omitempty"`
-	Skipped  []Skipped     `json:"skipped,omitempty"`
-	Notes    []string      `json:"notes,omitempty"`
 
 	came map[string]Arrived
 }

@@ -98,13 +98,13 @@ type recorder struct {
 	in   Recording
 	dir  string
 	now  time.Time
-	rows []row
+	rows []pendingRow
 	text int // bytes of text in the entry
 	out  Recorded
 }
 
-// row is a row that waits to be written: its parent is known only under the lock.
-type row struct {
+// pendingRow is a row that waits to be written: its parent is known only under the lock.
+type pendingRow struct {
 	uuid   string
 	fields recordRow
 	// aside marks a record that takes no part in the tree, such as a title.
@@ -151,7 +151,7 @@ func newRecorder(env settings.Env, in Recording) (*recorder, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.rows = append(w.rows, row{aside: line})
+		w.rows = append(w.rows, pendingRow{aside: line})
 	}
 	return w, nil
 }

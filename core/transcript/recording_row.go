@@ -96,7 +96,7 @@ type assistantMessage struct {
 }
 
 // line is the row as it is written, below a parent.
-func (r *row) line(parent string) ([]byte, error) {
+func (r *pendingRow) line(parent string) ([]byte, error) {
 	f := r.fields
 	if parent != "" {
 		if f.Subtype == "compact_boundary" {
@@ -212,7 +212,7 @@ func (w *recorder) add(f recordRow) error {
 		return err
 	}
 	f.UUID = uuid
-	r := row{uuid: uuid, fields: f}
+	r := pendingRow{uuid: uuid, fields: f}
 	if _, err := r.line(uuid); err != nil { // as long as it will be
 		return err
 	}
