@@ -78,6 +78,8 @@ const (
 	// markSize is how many bytes before the end of what was read are looked at again
 	// to tell a file that grew from one that was written anew.
 	markSize = 512
+	// maxName bounds branch, version, model and ids, in bytes: git's names end there.
+	maxName = 255
 	// headSize is how much of a file is read to learn where its session began. The
 	// client's first message with its attachments takes a few kilobytes.
 	headSize = 256 << 10
@@ -196,11 +198,14 @@ func (t *tally) add(tr *Transcript) {
 			t.Cwds = addCwd(t.Cwds, c)
 		}
 	}
-	later(&t.Branch, tr.Branch)
-	later(&t.Version, tr.Version)
-	later(&t.Model, tr.Model)
-	later(&t.Agent, tr.Agent)
-	later(&t.Parent, tr.Session)
+	for _, x := range []struct {
+		to *string
+		s  string
+	}{{&t.Branch, tr.Branch}, {&t.Version, tr.Version}, {&t.Model, tr.Model}, {&t.Agent, tr.Agent}, {&t.Parent, tr.Session}} {
+		if len(x.s) <= maxName { // a longer one is none
+			later(x.to, x.s)
+		}
+	}
 	if tr.Title != "" && tr.TitleFrom >= t.TitleFrom {
 		t.Title, t.TitleFrom = clean(tr.Title), tr.TitleFrom
 	}

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -314,6 +315,86 @@ func TestValidID(t *testing.T) {
 	for _, bad := range []string{"", ".", "..", ".a", "a.", "a/b", `a\b`, "a b", "a\nb", "ä", "latest", "Latest", "con", "nul.x", "COM1", strings.Repeat("x", maxID+1), "a\x00"} {
 		if err := ValidID(bad); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func TestFindWhileFilesGrow(t *testing.T) {
+	h := newHome(t)
+	p := h.repository("proj")
+	path := h.session(p.Root, id(1), chat(p.Root, "0"), time.Hour)
+	done := make(chan error)
+	go func() {
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		for i := 1; err == nil && i <= 200; i++ {
+			row := chatOf(uint32(i), p.Root, "more")
+			if _, err = f.WriteString(row[:len(row)/2]); err == nil { // a write that is seen half done
+				_, err = f.WriteString(row[len(row)/2:])
+			}
+		}
+		done <- errors.Join(err, f.Close())
+	}()
+	last := 0
+	for writing := true; writing; {
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatal(err)
+			}
+			writing = false
+		default:
+		}
+		got := h.find(FindOptions{Project: p})
+		if len(got.List) != 1 || got.List[0].Turns < last || strings.Contains(got.List[0].Damage, "malformed") {
+			t.Fatalf("%+v, skipped %v", got.List, got.Skipped)
+		}
+		last = got.List[0].Turns
+	}
+	if last != 201 {
+		t.Errorf("%d turns at the end", last)
+	}
+}
+
+// TestFindSamples looks for what the real client wrote.
+func TestFindSamples(t *testing.T) {
+	dir := os.Getenv("MEM_SAMPLES")
+	if dir == "" {
+		t.Skip("MEM_SAMPLES names no folder of transcripts")
+	}
+	h := newHome(t)
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dirs []string
+	for _, e := range list {
+		dirs = append(dirs, filepath.Join(dir, e.Name()))
+	}
+	got := h.find(FindOptions{Dirs: dirs})
+	agents := 0
+	for _, s := range got.List {
+		t.Logf("%s %q %q %d turns, %d messages, compacted %d, %v–%v %s %s waiting %t %s", s.ID, s.Title, s.FirstPrompt, s.Turns, s.Messages, s.Compacted, s.Start, s.End, s.Version, s.Branch, s.Waiting, s.Damage)
+		torn := false // one of them is
+		for l := range strings.Lines(h.read(s.Path)) {
+			torn = torn || strings.TrimSpace(l) != "" && !json.Valid([]byte(l))
+		}
+		if s.Cwd == "" || torn != (s.Damage != "") || s.Turns == 0 || s.Start.IsZero() || s.FirstPrompt == "" {
+			t.Errorf("%s: %+v", s.ID, s.Facts)
+		}
+		agents += len(s.Subagents)
+	}
+	if len(got.List) == 0 || agents == 0 {
+		t.Errorf("%d sessions, %d subagents", len(got.List), agents)
+	}
+	// A copy of each reads back as it was.
+	before := tree(t, dir)
+	out := h.archive(got.List)
+	if len(out.Skipped) > 0 || len(out.Sessions) != len(got.List) {
+		t.Errorf("archived %v, skipped %v", actions(out), out.Skipped)
+	}
+	for path, was := range tree(t, dir) {
+		if before[path] != was {
+			t.Errorf("%s was touched", path)
 		}
 	}
 }
