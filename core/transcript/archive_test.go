@@ -284,14 +284,14 @@ func packed(t testing.TB, size int) (path string, text []byte) {
 }
 
 func TestArchiveReadAt(t *testing.T) {
-	for _, size := range []int{0, 1, archiveBlock - 1, archiveBlock, archiveBlock + 1, 7*archiveBlock + 12345} {
+	for _, size := range []int{0, 1, archiveBlock - 1, archiveBlock, archiveBlock + 1, 6*archiveBlock + 12345} {
 		path, text := packed(t, size)
 		a, err := openArchive(path)
 		if err != nil {
 			t.Fatalf("%d: %v", size, err)
 		}
 		r := rand.New(rand.NewPCG(3, 4))
-		for range 200 {
+		for range 60 {
 			off := r.Int64N(int64(size) + 2)
 			p := make([]byte, r.IntN(2*archiveBlock))
 			want := make([]byte, len(p))
@@ -314,13 +314,13 @@ func TestArchiveReadAt(t *testing.T) {
 }
 
 func TestArchiveDamaged(t *testing.T) {
-	path, _ := packed(t, 3*archiveBlock)
+	path, _ := packed(t, archiveBlock+1000)
 	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(5, 6))
-	for i := range 300 {
+	for i := range 150 {
 		bad := bytes.Clone(good)
 		if i%2 == 0 {
 			bad = bad[:r.IntN(len(bad))]
@@ -367,4 +367,40 @@ func FuzzArchive(f *testing.F) {
 		}
 		_, _ = io.Copy(io.Discard, io.NewSectionReader(a, 0, a.Size()))
 	})
+}
+
+func TestNoPermission(t *testing.T) {
+	notAdmin(t)
+	h := newHome(t)
+	p := h.repository("proj")
+	closed := h.session(p.Root, id(1), chat(p.Root, "x"), time.Hour)
+	open := h.session(p.Root, id(2), chat(p.Root, "y"), time.Hour)
+	list := h.find(FindOptions{Project: p}).List
+	if err := os.Chmod(closed, 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.archive(list); len(got.Sessions) != 1 || len(got.Skipped) != 1 || !strings.Contains(got.Skipped[0].Reason, "permission") {
+		t.Errorf("%v, skipped %v", actions(got), got.Skipped)
+	}
+	if _, err := Open(closed); err == nil || !strings.Contains(err.Error(), "may not read it") {
+		t.Errorf("opened: %v", err)
+	}
+	// Places of ours that may not be written.
+	h.env.StateDir, h.env.CacheDir = h.mkdir("closed/state"), h.mkdir("closed/cache")
+	for _, dir := range []string{h.env.StateDir, h.env.CacheDir} {
+		if err := os.Chmod(dir, 0o500); err != nil {
+			t.Fatal(err)
+		}
+		defer os.Chmod(dir, 0o700)
+	}
+	if _, err := Append(t.Context(), h.env, h.recording("s1", "x")); !errors.Is(err, os.ErrPermission) {
+		t.Errorf("recorded: %v", err)
+	}
+	if _, err := Archive(t.Context(), h.env, list, ArchiveOptions{Directory: h.path("memory")}); !errors.Is(err, os.ErrPermission) {
+		t.Errorf("archived: %v", err)
+	}
+	got := h.find(FindOptions{Project: p})
+	if len(got.List) != 1 || got.List[0].Path != open || len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "could not be kept") {
+		t.Errorf("%v, notes %v", ids(got), got.Notes)
+	}
 }

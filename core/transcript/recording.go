@@ -37,6 +37,8 @@ const (
 	recordWait = 10 * time.Second
 	// tailSize is how much of the end is looked through first for the last row.
 	tailSize = 64 << 10
+	// maxTail is how much of the end is held at once.
+	maxTail = 4 * MaxRow
 )
 
 // Recording says what is appended to which session of ours.
@@ -192,8 +194,10 @@ func (w *recorder) write(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	w.out.Size = info.Size()
-	parent, torn, err := lastRow(f, info.Size())
+	if w.out.Size = info.Size(); w.out.Size >= MaxRecording {
+		return fmt.Errorf("the session has %d bytes and may have %d; begin a new one", w.out.Size, int64(MaxRecording))
+	}
+	parent, torn, err := lastRow(ctx, f, info.Size())
 	if err != nil {
 		return err
 	}
@@ -273,9 +277,13 @@ func (w *recorder) open() (*os.File, error) {
 
 // lastRow gives the uuid of the last row of the conversation, "" without one, and
 // whether the last line has no end. A row that was cut is none.
-func lastRow(src io.ReaderAt, size int64) (uuid string, torn bool, err error) {
+func lastRow(ctx context.Context, src io.ReaderAt, size int64) (uuid string, torn bool, err error) {
 	w := newWalker()
 	for n := int64(tailSize); size > 0; n *= 8 {
+		if n > maxTail && size > maxTail {
+			// Nothing that we write has an end like that: look at all of it, row by row.
+			return lastRowOf(ctx, src, size, torn)
+		}
 		n = min(n, size)
 		b := make([]byte, n)
 		if _, err := src.ReadAt(b, size-n); err != nil && !errors.Is(err, io.EOF) {
@@ -297,6 +305,22 @@ func lastRow(src io.ReaderAt, size int64) (uuid string, torn bool, err error) {
 		}
 		if n == size {
 			break
+		}
+	}
+	return "", torn, nil
+}
+
+// lastRowOf is lastRow for a file whose end is too long to be held.
+func lastRowOf(ctx context.Context, src io.ReaderAt, size int64, torn bool) (string, bool, error) {
+	tr, err := Read(ctx, src, size, Options{})
+	if err != nil && !errors.Is(err, ErrNoRecords) {
+		return "", torn, err
+	}
+	for i := len(tr.Rows) - 1; i >= 0; i-- {
+		if r := &tr.Rows[i]; r.Kind.IsMessage() && !r.Flags.Has(FlagSidechain) {
+			for m, err := range Load(ctx, src, tr, []int{i}) {
+				return m.UUID, torn, err
+			}
 		}
 	}
 	return "", torn, nil

@@ -255,6 +255,7 @@ func TestAppendAfterACrash(t *testing.T) {
 		"after a line of NULs":         {string(whole) + "\x00\x00\x00", []string{"one", "two", "three"}},
 		"with a long line at the end":  {string(whole) + strings.Repeat("x", 3*tailSize), []string{"one", "two", "three"}},
 		"with many rows of no message": {string(whole) + strings.Repeat(jsonl("type", "mode", "uuid", "x"), 5000), []string{"one", "two", "three"}},
+		"with more than is held":       {string(whole) + strings.Repeat(strings.Repeat(" ", 99)+"\n", maxTail/100+1), []string{"one", "two", "three"}},
 		"with CRLF and blank lines":    {strings.ReplaceAll(string(whole), "\n", "\r\n") + "\r\n\n", []string{"one", "two", "three"}},
 	} {
 		h.write(got.Path, c.torn)
