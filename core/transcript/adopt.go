@@ -74,8 +74,8 @@ func Adopt(ctx context.Context, env settings.Env, o AdoptOptions) (*Adopted, err
 		return nil, err
 	}
 	directory := o.Store.Directory()
-	if StateOf(env, directory) == "" {
-		return nil, fmt.Errorf("taking %s over: %w", memdir.ShownName(m.Root), errNoState)
+	if _, err := StateOf(env, directory); err != nil {
+		return nil, fmt.Errorf("taking %s over: %w", memdir.ShownName(m.Root), err)
 	}
 	before := readAdoptions(env).between(env, m.Root, o.Project.Root)
 	out := &Adopted{From: m.Root, To: o.Project.Root, Memory: m.Memory, Files: []Taken{}, came: map[string]Arrived{}}
@@ -144,7 +144,12 @@ func findOld(ctx context.Context, env settings.Env, o AdoptOptions) (*Moved, err
 	case !o.StillThere && !gone(old):
 		err = fmt.Errorf("%s is still there, so it did not move: its sessions and memory are its own. A person can take them over all the same by saying so", memdir.ShownName(old))
 	default:
-		err = m.ofPath(ctx, env)
+		// Clients know a directory by its real path, or by the one that they were given.
+		m.Root = realPath(old)
+		if err = m.ofPath(ctx, env); err == nil && len(m.list) == 0 && !isFolder(memoryOf(env, m.Root)) {
+			m.Root = old
+			err = m.ofPath(ctx, env)
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -232,6 +232,41 @@ func TestAdoptSessionsOnly(t *testing.T) {
 	}
 }
 
+// TestAdoptAfterACrash is about a process that died before it could record what it took over.
+func TestAdoptAfterACrash(t *testing.T) {
+	m := newMove(t, map[string]string{"MEMORY.md": "- [A](a.md) — x\n", "a.md": "---\nname: a\n---\n\nold\n"},
+		map[string]string{"MEMORY.md": "# Memory\n\n- [A](a.md) — y\n", "a.md": "---\nname: a\n---\n\nnew\n"})
+	m.session(m.old, id(1), chat(m.old, "x"), time.Hour)
+	m.adopt()
+	state, err := StateOf(m.env, m.memory(m.now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := files(t, m.memory(m.now))
+	if err := os.RemoveAll(filepath.Join(state, adoptionsDir)); err != nil {
+		t.Fatal(err)
+	}
+	got := m.adopt()
+	if d := cmp.Diff(before, files(t, m.memory(m.now))); d != "" || got.Change != "" {
+		t.Errorf("%s %+v", d, got)
+	}
+	if list := ids(m.find(FindOptions{Project: m.project})); len(list) != 1 {
+		t.Errorf("sessions: %v", list)
+	}
+}
+
+func TestAdoptThroughSymlink(t *testing.T) {
+	m := newMove(t, map[string]string{"MEMORY.md": "- [A](a.md) — x\n", "a.md": "old\n"}, nil)
+	if err := os.Symlink(m.path("w"), m.path("link")); err != nil {
+		t.Skip(err)
+	}
+	o := m.options()
+	o.Old = m.path("link", "old")
+	if got, err := Adopt(t.Context(), m.env, o); err != nil || got.From != m.old || len(got.Files) != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestAdoptIsRefused(t *testing.T) {
 	m := newMove(t, nil, map[string]string{"MEMORY.md": "# Memory\n"})
 	there := m.repository("there")

@@ -136,9 +136,9 @@ func (all adoptions) between(env settings.Env, old, new string) []*Adoption {
 }
 
 func adoptionPath(env settings.Env, directory, id string) (string, error) {
-	state := StateOf(env, directory)
-	if state == "" {
-		return "", errNoState
+	state, err := StateOf(env, directory)
+	if err != nil {
+		return "", err
 	}
 	if err := ValidID(id); err != nil {
 		return "", err

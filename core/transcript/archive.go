@@ -19,12 +19,15 @@ import (
 )
 
 // StateOf is the folder of our state for a memory directory: where its recorded and
-// archived sessions lie. It is "" where the system gives us no place for state.
-func StateOf(env settings.Env, directory string) string {
-	if env.StateDir == "" {
-		return ""
+// archived sessions lie.
+func StateOf(env settings.Env, directory string) (string, error) {
+	switch {
+	case env.StateDir == "":
+		return "", errNoState
+	case !filepath.IsAbs(directory):
+		return "", fmt.Errorf("the memory directory %s is no absolute path", memdir.ShownName(directory))
 	}
-	return filepath.Join(env.StateDir, store.Key(realPath(directory)))
+	return filepath.Join(env.StateDir, store.Key(realPath(directory))), nil
 }
 
 var errNoState = errors.New("there is no place for our state: set HOME or XDG_STATE_HOME")
@@ -64,9 +67,9 @@ type Archived struct {
 // originals are not touched. What cannot be copied is in Skipped; an error
 // says that nothing can be, or that ctx is done.
 func Archive(ctx context.Context, env settings.Env, list []*Session, o ArchiveOptions) (*Archived, error) {
-	state := StateOf(env, o.Directory)
-	if state == "" {
-		return nil, fmt.Errorf("archiving sessions: %w", errNoState)
+	state, err := StateOf(env, o.Directory)
+	if err != nil {
+		return nil, fmt.Errorf("archiving sessions: %w", err)
 	}
 	a := &archiver{env: env, o: o, dir: filepath.Join(state, archiveDir)}
 	a.out = Archived{Directory: a.dir, Sessions: []Outcome{}}
@@ -144,7 +147,7 @@ func (a *archiver) session(ctx context.Context, s *Session) (Outcome, error) {
 		out.Stored = info.Size()
 	}
 	if s.companion != "" {
-		err = a.beside(ctx, s.companion, filepath.Join(a.dir, s.ID), s.Origin == OriginArchive, &out)
+		err = a.beside(ctx, s.companion, filepath.Join(a.dir, s.ID), s.head != nil, &out)
 	}
 	return out, err
 }

@@ -152,6 +152,18 @@ func TestFindDirs(t *testing.T) {
 	}
 }
 
+func TestFindCopiesInNamedFolder(t *testing.T) {
+	h := newHome(t)
+	p := h.repository("proj")
+	h.session(p.Root, id(1), chat(p.Root, "x"), time.Hour)
+	dir := h.archive(h.find(FindOptions{Project: p}).List).Directory
+	h.write(filepath.Join(dir, "other.jsonl.gz"), "no copy of ours")
+	got := h.find(FindOptions{Dirs: []string{dir}})
+	if !slices.Equal(ids(got), []string{id(1)}) || got.List[0].FirstPrompt != "x" || len(got.Skipped) != 1 {
+		t.Errorf("%v, skipped %v", ids(got), got.Skipped)
+	}
+}
+
 func TestFindNothing(t *testing.T) {
 	h := newHome(t)
 	got := h.find(FindOptions{Project: h.repository("proj")})

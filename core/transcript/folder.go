@@ -210,14 +210,10 @@ func (p place) list() (sessions, agents []file, skipped []Skipped) {
 			dirs[e.Name()] = true
 		}
 	}
-	ext := transcriptExt
-	if p.origin == OriginArchive {
-		ext = archiveExt
-	}
 	for _, e := range entries {
 		name := e.Name()
-		id, ok := strings.CutSuffix(name, ext)
-		if !ok || strings.HasPrefix(name, ".") {
+		id, ok := p.idOf(name)
+		if !ok {
 			continue
 		}
 		f := file{place: p, name: name, id: id}
@@ -244,6 +240,22 @@ func (p place) list() (sessions, agents []file, skipped []Skipped) {
 		}
 	}
 	return sessions, agents, skipped
+}
+
+// idOf gives the session whose transcript has this name in the place.
+func (p place) idOf(name string) (id string, ok bool) {
+	if strings.HasPrefix(name, ".") {
+		return "", false
+	}
+	if p.origin == OriginArchive || p.origin == OriginFolder {
+		if id, ok = strings.CutSuffix(name, archiveExt); ok {
+			return id, true
+		}
+	}
+	if p.origin == OriginArchive {
+		return "", false
+	}
+	return strings.CutSuffix(name, transcriptExt)
 }
 
 // newestFirst orders files by the time they were last written.

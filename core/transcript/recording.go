@@ -114,9 +114,9 @@ type pendingRow struct {
 }
 
 func newRecorder(env settings.Env, in Recording) (*recorder, error) {
-	state := StateOf(env, in.Directory)
-	if state == "" {
-		return nil, errNoState
+	state, err := StateOf(env, in.Directory)
+	if err != nil {
+		return nil, err
 	}
 	w := &recorder{env: env, in: in, dir: filepath.Join(state, sessionsDir), now: env.Time()}
 	if w.in.Rand == nil {
@@ -125,7 +125,6 @@ func newRecorder(env settings.Env, in Recording) (*recorder, error) {
 	if in.Guard == nil {
 		w.in.Guard = cleaner()
 	}
-	var err error
 	if w.in.Session == "" {
 		if w.in.Session, err = w.newUUID(); err != nil {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"mem/core/memdir"
 	"mem/core/project"
@@ -26,7 +27,8 @@ type search struct {
 
 	shelves map[string]*shelf // by folder
 	there   map[string]map[string]bool
-	agents  []file // transcripts of subagents that lie beside sessions
+	period  *time.Duration // after which the client deletes; nil while nobody asked
+	agents  []file         // transcripts of subagents that lie beside sessions
 
 	mu    sync.Mutex
 	looks []look
@@ -247,7 +249,10 @@ func (s *search) belongs(l *look) bool {
 
 // found turns what was looked into into sessions.
 func (s *search) found() *Sessions {
-	period, _ := settings.LoadClient(s.env, s.o.Project).Cleanup()
+	if s.period == nil {
+		period, _ := settings.LoadClient(s.env, s.o.Project).Cleanup()
+		s.period = &period
+	}
 	byID := map[string]*Session{}
 	clear(s.other)
 	list := []*Session{}
@@ -259,7 +264,7 @@ func (s *search) found() *Sessions {
 		}
 		x := s.session(l)
 		if x.Origin == OriginClient {
-			x.Expires = x.Modified.Add(period)
+			x.Expires = x.Modified.Add(*s.period)
 		}
 		if twin := byID[x.ID]; twin != nil {
 			if better(x, twin) {

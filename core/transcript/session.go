@@ -129,7 +129,7 @@ func (n *noted) listAgents(f *file) bool {
 		return true
 	}
 	ext := transcriptExt
-	if f.origin == OriginArchive {
+	if strings.HasSuffix(f.name, archiveExt) {
 		ext = archiveExt
 	}
 	list, err := os.ReadDir(dir)

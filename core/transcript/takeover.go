@@ -95,7 +95,13 @@ func (t *takeover) files(ctx context.Context) ([]change.File, error) {
 				t.note(topic.Path, topic.Path, TakenSame, "")
 				continue
 			}
-			if a.to = t.secondName(topic.Path); a.to == "" {
+			var came bool
+			if a.to, came = t.secondName(topic, content); came {
+				t.to[topic.Path] = a.to
+				t.note(topic.Path, a.to, TakenSame, "")
+				continue
+			}
+			if a.to == "" {
 				t.note(topic.Path, "", TakenLeft, "no free name was found for it")
 				continue
 			}
@@ -178,8 +184,10 @@ func unstamped(f *memfile.File) string {
 	return strings.TrimSpace(text.WithEOL(s, "\n"))
 }
 
-// secondName gives a free path beside the one that is taken.
-func (t *takeover) secondName(p string) string {
+// secondName gives a free path beside the one that is taken; came says that it is not
+// free, since the topic came to it before: a process that died may have left no record of that.
+func (t *takeover) secondName(topic *memdir.Topic, content string) (name string, came bool) {
+	p := topic.Path
 	stem, from := strings.TrimSuffix(p, path.Ext(p)), memdir.Slug(t.name)
 	if from == "" {
 		from = "adopted"
@@ -193,11 +201,14 @@ func (t *takeover) secondName(p string) string {
 			from = "adopted" // too long, or something that a path may not hold
 			continue
 		}
+		if t.same(name, t.rename(content, topic, name)) {
+			return name, true
+		}
 		if !t.occupied(name) {
-			return name
+			return name, false
 		}
 	}
-	return ""
+	return "", false
 }
 
 // follow makes links to topics that get another name follow, those in the topic at from,
