@@ -255,6 +255,27 @@ func TestAdoptAfterACrash(t *testing.T) {
 	}
 }
 
+// TestAdoptOfTheSameSlug is about a project that the client's folder name does not tell apart
+// from what it was: its memory is there already.
+func TestAdoptOfTheSameSlug(t *testing.T) {
+	m := newMove(t, nil, map[string]string{"MEMORY.md": "- [A](a.md) — x\n", "a.md": "x\n"})
+	old := m.path("w.new")
+	m.session(old, id(1), chat(old, "x"), time.Hour)
+	if len(m.find(FindOptions{Project: m.project}).List) != 0 {
+		t.Fatal("found before it was taken over")
+	}
+	o := m.options()
+	o.Old = old
+	before := files(t, m.memory(m.now))
+	got, err := Adopt(t.Context(), m.env, o)
+	if err != nil || got.Change != "" || len(got.Sessions.Sessions) != 1 || len(m.find(FindOptions{Project: m.project}).List) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if d := cmp.Diff(before, files(t, m.memory(m.now))); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestAdoptThroughSymlink(t *testing.T) {
 	m := newMove(t, map[string]string{"MEMORY.md": "- [A](a.md) — x\n", "a.md": "old\n"}, nil)
 	if err := os.Symlink(m.path("w"), m.path("link")); err != nil {
@@ -333,6 +354,7 @@ func TestFindMoved(t *testing.T) {
 	m.session(m.path("w", "unlike"), id(5), tool(m.path("w", "unlike"), "main", "x.py"), time.Minute)
 	there := m.repository("there")
 	m.session(there.Root, id(6), tool(there.Root, "main", "main.go", "core/a.go"), time.Minute)
+	m.session(filepath.Join(m.now, "deleted"), id(7), tool(filepath.Join(m.now, "deleted"), "main", "main.go"), time.Minute) // its own
 	m.untouched()
 
 	got, err := FindMoved(t.Context(), m.env, m.project)

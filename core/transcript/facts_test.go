@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"mem/core/transcript/transcripttest"
 )
 
 func TestFacts(t *testing.T) {
@@ -329,6 +331,58 @@ func BenchmarkListing(b *testing.B) {
 	}
 	for b.Loop() {
 		if s, err := Find(b.Context(), h.env, o); err != nil || len(s.List) != 1000 {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkFirstLook is the listing of sessions of which nothing is known yet: 20
+// transcripts of 5 MB, shaped like real ones.
+func BenchmarkFirstLook(b *testing.B) {
+	h := newHome(b)
+	p := h.repository("proj")
+	var made bytes.Buffer
+	if _, err := transcripttest.Write(&made, transcripttest.Options{Bytes: 5 << 20, Noise: 0.8}); err != nil {
+		b.Fatal(err)
+	}
+	for i := range 20 {
+		h.session(p.Root, id(i), chat(p.Root, "first")+made.String(), time.Hour)
+	}
+	b.SetBytes(20 * int64(made.Len()))
+	for b.Loop() {
+		if err := os.RemoveAll(h.env.CacheDir); err != nil {
+			b.Fatal(err)
+		}
+		if s, err := Find(b.Context(), h.env, FindOptions{Project: p}); err != nil || len(s.List) != 20 {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkGrown is the same when one of them has grown by a turn.
+func BenchmarkGrown(b *testing.B) {
+	h := newHome(b)
+	p := h.repository("proj")
+	var made bytes.Buffer
+	if _, err := transcripttest.Write(&made, transcripttest.Options{Bytes: 50 << 20, Noise: 0.8}); err != nil {
+		b.Fatal(err)
+	}
+	path := h.session(p.Root, id(1), chat(p.Root, "first")+made.String(), time.Hour)
+	if _, err := Find(b.Context(), h.env, FindOptions{Project: p}); err != nil {
+		b.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	n := uint32(0)
+	for b.Loop() {
+		n++
+		if _, err := f.WriteString(chatOf(n, p.Root, "more", "answer")); err != nil {
+			b.Fatal(err)
+		}
+		if s, err := Find(b.Context(), h.env, FindOptions{Project: p}); err != nil || len(s.List) != 1 {
 			b.Fatal(err)
 		}
 	}

@@ -52,9 +52,12 @@ const (
 
 const (
 	// maxEvidence bounds how much of how many sessions is searched for files.
-	maxEvidence      = 1 << 20
-	evidenceSessions = 5
+	maxEvidence      = 512 << 10
+	evidenceSessions = 3
 	maxEvidenceFiles = 50
+	// maxJudged is of how many projects that are gone, the newest first, sessions are
+	// searched: a disk can hold those of hundreds. The others only count by their name.
+	maxJudged = 30
 )
 
 // FindMoved finds the projects whose directory is gone and that may be p under an
@@ -66,8 +69,9 @@ func FindMoved(ctx context.Context, env settings.Env, p project.Project) ([]Move
 		return nil, err
 	}
 	groups := map[string]*Moved{}
+	own := newOwner(env, p)
 	for _, s := range all.List {
-		if s.Cwd == "" || s.Origin == OriginArchive && s.From != "" || !filepath.IsAbs(s.Cwd) || !gone(s.Cwd) {
+		if s.Cwd == "" || s.Origin == OriginArchive && s.From != "" || !filepath.IsAbs(s.Cwd) || !gone(s.Cwd) || own.owns(s.Cwd) {
 			continue
 		}
 		root := lostRoot(env, s.Cwd)
@@ -85,9 +89,17 @@ func FindMoved(ctx context.Context, env settings.Env, p project.Project) ([]Move
 		}
 	}
 	adopted := readAdoptions(env)
+	byTime := slices.Collect(maps.Values(groups))
+	for _, m := range byTime {
+		m.fill(env)
+	}
+	slices.SortFunc(byTime, func(a, b *Moved) int { return b.LastUsed.Compare(a.LastUsed) })
 	var list []Moved
-	for _, m := range groups {
-		m.judge(ctx, env, p)
+	for i, m := range byTime {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		m.judge(ctx, p, i < maxJudged)
 		if m.score == 0 {
 			continue
 		}
@@ -105,7 +117,7 @@ func FindMoved(ctx context.Context, env settings.Env, p project.Project) ([]Move
 		}
 		return strings.Compare(a.Root, b.Root)
 	})
-	return list, ctx.Err()
+	return list, nil
 }
 
 // lostRoot is the directory that kept the memory of a working directory that is gone:
@@ -164,14 +176,17 @@ func (m *Moved) fill(env settings.Env) {
 }
 
 // judge decides how well the project fits one that is there.
-func (m *Moved) judge(ctx context.Context, env settings.Env, p project.Project) {
-	m.fill(env)
+func (m *Moved) judge(ctx context.Context, p project.Project, search bool) {
 	add := func(score int, format string, args ...any) {
 		m.score += score
 		m.Why = append(m.Why, fmt.Sprintf(format, args...))
 	}
 	if lastElement(m.Root) == lastElement(p.Root) {
 		add(scoreName, "the directory had the same name")
+		search = true
+	}
+	if !search {
+		return
 	}
 	slices.SortFunc(m.list, func(a, b *Session) int { return b.Modified.Compare(a.Modified) })
 	if files := m.touched(ctx); len(files) > 0 {
