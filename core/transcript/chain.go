@@ -156,8 +156,9 @@ const (
 type walk struct {
 	t     *Transcript
 	marks []uint8
-	side  bool // the chain is of a sidechain
-	cut   int  // the row at which a compaction starts the chain, -1 without one
+	side  bool             // the chain is of a sidechain
+	cut   int              // the row at which a compaction starts the chain, -1 without one
+	calls map[uint64]int32 // rows of tool calls by the short form of their uuid, when needed
 }
 
 func (t *Transcript) newWalk() *walk {
@@ -288,12 +289,11 @@ func (t *Transcript) logicalParent(start int) int {
 
 // compaction returns what the boundary u says.
 func (t *Transcript) compaction(u UUID) (*Compaction, bool) {
-	for i := len(t.Compactions) - 1; i >= 0; i-- {
-		if t.Compactions[i].UUID == u {
-			return &t.Compactions[i], true
-		}
+	i, ok := t.said[u]
+	if !ok {
+		return nil, false
 	}
-	return nil, false
+	return &t.Compactions[i], true
 }
 
 // coverage counts the marks.

@@ -424,13 +424,7 @@ func (o *oracle) dropGroups(on, dropped map[*oracleRow]bool, main bool) {
 		if q.kind != User || !q.result || on[q] || o.main(q) != main {
 			continue
 		}
-		seen := map[*oracleRow]bool{}
-		p := q.parent
-		for p != nil && !p.kind.IsMessage() && !seen[p] {
-			seen[p] = true
-			p = p.parent
-		}
-		if p != nil && p.message != "" && dropped[p] && (q.source == "" || q.source == p.uuid) {
+		if p := o.byID[o.call(q)]; p != nil && p.kind == Assistant && p.message != "" && dropped[p] && o.main(p) == main {
 			dropped[q] = true
 		}
 	}

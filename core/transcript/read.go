@@ -27,17 +27,15 @@ func Read(ctx context.Context, src io.ReaderAt, size int64, o Options) (*Transcr
 	}
 	o = o.withDefaults()
 	g := newGrid(src, size, o)
+	g.joined = newAssembly(o.From, len(g.parts))
 	err := g.scan(ctx, 0, len(g.parts))
 	shrunk := errors.Is(err, errShort)
 	if err != nil && !shrunk {
 		return nil, err
 	}
-	t := assemble(g.parts, o.From)
+	t := g.joined.finish()
 	t.Shrunk = shrunk
-	if len(t.Types) == 0 && hasContent(g.parts) {
-		return t, ErrNoRecords
-	}
-	return t, nil
+	return t, g.joined.verdict()
 }
 
 func (o Options) withDefaults() Options {
@@ -62,8 +60,13 @@ type grid struct {
 	src   io.ReaderAt
 	size  int64
 	o     Options
-	parts []*part // nil where they have not been read
+	parts []*part // nil where they have not been read, or are joined already
 	done  int64   // bytes, for Progress
+
+	// joined takes the parts as soon as all before them are there, so that their
+	// rows lie in memory once; nil where they are joined later.
+	joined *assembly
+	free   [][]Row // of parts that are joined
 }
 
 func newGrid(src io.ReaderAt, size int64, o Options) *grid {
@@ -107,17 +110,19 @@ func (g *grid) scan(ctx context.Context, lo, hi int) error {
 				return
 			}
 			from := g.o.From + int64(i)*g.o.part
+			mu.Lock()
+			s.rows = g.takeRows()
+			mu.Unlock()
 			p, err := s.scan(ctx, from, min(from+g.o.part, g.size), i == 0)
-			g.parts[i] = p
-			switch {
-			case errors.Is(err, errShort):
-				mu.Lock()
-				short = true
-				mu.Unlock()
-			case err != nil:
+			if err != nil && !errors.Is(err, errShort) {
 				cancel(err)
 				return
 			}
+			mu.Lock()
+			short = short || err != nil
+			g.parts[i] = p
+			g.join()
+			mu.Unlock()
 		}
 	}
 	var wg sync.WaitGroup
@@ -135,31 +140,84 @@ func (g *grid) scan(ctx context.Context, lo, hi int) error {
 	return nil
 }
 
-func hasContent(parts []*part) bool {
-	for _, p := range parts {
-		if p.hasContentLine {
-			return true
-		}
+// join joins what is there in order, if that is to be done at once.
+func (g *grid) join() {
+	if g.joined == nil {
+		return
 	}
-	return false
+	for n := g.joined.parts; n < len(g.parts) && g.parts[n] != nil; n = g.joined.parts {
+		p := g.parts[n]
+		g.joined.join(p)
+		g.free = append(g.free, p.rows[:0])
+		g.parts[n] = nil
+	}
 }
 
-// assemble joins the parts, in the order of the file.
-func assemble(parts []*part, base int64) *Transcript {
-	t := &Transcript{Types: map[string]int{}, Base: base, Size: base}
-	n := 0
-	for _, p := range parts {
-		n += len(p.rows)
+// takeRows gives memory for the rows of a part.
+func (g *grid) takeRows() []Row {
+	if n := len(g.free); n > 0 {
+		rows := g.free[n-1]
+		g.free = g.free[:n-1]
+		return rows
 	}
-	t.Rows = make([]Row, 0, n)
-	var sum facts
+	return nil
+}
+
+// assembly joins parts in the order of the file.
+type assembly struct {
+	t       *Transcript
+	sum     facts
+	parts   int // joined
+	of      int // parts there are
+	content bool
+}
+
+func newAssembly(base int64, parts int) *assembly {
+	return &assembly{t: &Transcript{Types: map[string]int{}, Base: base, Size: base}, of: parts}
+}
+
+// assemble joins parts that stay as they are.
+func assemble(parts []*part, base int64) *assembly {
+	a := newAssembly(base, len(parts))
 	for _, p := range parts {
-		t.join(p, &sum)
+		a.join(p)
 	}
-	t.unite()
-	t.link()
-	t.conclude(&sum)
-	return t
+	return a
+}
+
+// finish makes the tree of what was joined.
+func (a *assembly) finish() *Transcript {
+	a.t.unite()
+	a.t.link()
+	a.t.conclude(&a.sum)
+	return a.t
+}
+
+// verdict is ErrNoRecords where there is content and no record.
+func (a *assembly) verdict() error {
+	if a.content && len(a.t.Types) == 0 {
+		return ErrNoRecords
+	}
+	return nil
+}
+
+// maxGrowth is how many times what is needed is reserved for rows to come. What
+// of it is not used is never touched.
+const maxGrowth = 64
+
+// reserve makes room for n more rows: for as many as the whole file will have,
+// judged by the parts so far, since growing step by step would hold the rows
+// twice.
+func (a *assembly) reserve(n int) {
+	t := a.t
+	need := len(t.Rows) + n
+	if need <= cap(t.Rows) {
+		return
+	}
+	expected := int(float64(need) * float64(a.of) / float64(a.parts+1) * 1.05)
+	grown := make([]Row, len(t.Rows), max(need, min(expected, maxGrowth*need)))
+	copy(grown, t.Rows)
+	t.Rows = grown
 }
 
 // facts are what the parts tell of the session.
@@ -171,8 +229,12 @@ type facts struct {
 	compactions            compactions
 }
 
-func (t *Transcript) join(p *part, sum *facts) {
+func (a *assembly) join(p *part) {
+	t, sum := a.t, &a.sum
 	base := uint32(t.Lines)
+	a.reserve(len(p.rows))
+	a.parts++
+	a.content = a.content || p.hasContentLine
 	for _, r := range p.rows {
 		r.Line += base
 		t.Rows = append(t.Rows, r)
@@ -244,6 +306,10 @@ func (p *Problems) join(q *Problems, base uint32) {
 // conclude fills in what needs the whole.
 func (t *Transcript) conclude(sum *facts) {
 	t.Compactions = sum.compactions.all
+	t.said = make(map[UUID]int32, len(t.Compactions))
+	for i := range t.Compactions {
+		t.said[t.Compactions[i].UUID] = int32(i)
+	}
 	if len(t.Summaries) > maxSummaries {
 		t.Summaries = t.Summaries[len(t.Summaries)-maxSummaries:]
 	}

@@ -113,12 +113,8 @@ func (w *walk) rejoin(c *Chain) {
 	}
 	preservedToo := w.preservedToo(c)
 	groups := map[int32]*group{}
-	owner := map[uint64]int32{} // the short form of a call's uuid → its anchor
 	calls := func(i int, r *Row) {
 		a, ok := anchor[r.ID]
-		if ok {
-			owner[r.UUID.key()] = a
-		}
 		if w.marks[i] != unmarked && !preservedToo[i] || w.marks[i] == onChain {
 			return
 		}
@@ -145,8 +141,11 @@ func (w *walk) rejoin(c *Chain) {
 			w.marks[i] != unmarked && !preservedToo[i] || w.marks[i] == onChain {
 			continue
 		}
-		call, key := t.callOf(i)
-		a, ok := owner[key]
+		call := w.callOf(i)
+		if call < 0 || t.Rows[call].Kind != Assistant || t.Rows[call].ID == 0 || !w.inWalk(&t.Rows[call]) {
+			continue
+		}
+		a, ok := anchor[t.Rows[call].ID]
 		switch {
 		case ok && (i >= w.cut || preservedToo[i]):
 			g := groups[a]
@@ -156,7 +155,7 @@ func (w *walk) rejoin(c *Chain) {
 			}
 			g.results = append(g.results, i)
 			w.marks[i] = onChain
-		case call >= 0 && t.Rows[call].ID != 0 && w.marks[call] == compacted:
+		case w.marks[call] == compacted:
 			w.marks[i] = compacted
 		}
 	}
@@ -196,23 +195,32 @@ func (w *walk) preservedToo(c *Chain) map[int]bool {
 	return set
 }
 
-// callOf finds the tool call that a result answers: the row that it names, else
-// the row that it hangs on, past what only links. key is the short form of its
-// uuid, call its row or -1.
-func (t *Transcript) callOf(i int) (call int, key uint64) {
+// callOf finds the row of the tool call that a result answers: the one that it
+// names, else the one that it hangs on, past what only links. -1 for none.
+func (w *walk) callOf(i int) int {
+	t := w.t
 	r := &t.Rows[i]
 	at := t.links[i]
-	for steps := 0; at != noParent && !t.Rows[at].Kind.IsMessage() && steps < 1000; steps++ {
+	for steps := 0; at != noParent && !t.Rows[at].Kind.IsMessage() && steps < maxLinks; steps++ {
 		at = t.links[at]
 	}
-	if r.Source != 0 {
-		if at != noParent && t.Rows[at].UUID.key() != r.Source {
-			at = -1
+	if r.Source == 0 || at != noParent && t.Rows[at].UUID.key() == r.Source {
+		return int(at)
+	}
+	// It hangs elsewhere, which is rare: its parent was lost.
+	if w.calls == nil {
+		w.calls = map[uint64]int32{}
+		for j := range t.Rows {
+			if q := &t.Rows[j]; q.Kind == Assistant && q.ID != 0 {
+				w.calls[q.UUID.key()] = int32(j)
+			}
 		}
-		return int(at), r.Source
 	}
-	if at == noParent {
-		return -1, 0
+	if j, ok := w.calls[r.Source]; ok {
+		return int(j)
 	}
-	return int(at), t.Rows[at].UUID.key()
+	return -1
 }
+
+// maxLinks bounds the way from a result over rows that only link to its call.
+const maxLinks = 1000

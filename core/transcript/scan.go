@@ -54,6 +54,7 @@ type lineScanner struct {
 	n      int    // bytes in window
 	long   []byte // a record that the window cannot hold
 
+	rows  []Row // memory for the rows of the next part
 	part  *part
 	limit int64 // lines that begin here or behind belong to the next part
 }
@@ -93,6 +94,7 @@ func (s *lineScanner) read(keep int, offset int64) error {
 // file ended early; what was read until then is in the part.
 func (s *lineScanner) scan(ctx context.Context, from, to int64, first bool) (*part, error) {
 	p := newPart(s.walker, s.max, s.strict)
+	p.rows = s.rows
 	p.start = from
 	s.part, s.limit = p, to
 	pos := from // of the next byte to look at

@@ -32,7 +32,7 @@ func ReadTail(ctx context.Context, src io.ReaderAt, size int64, o Options) (*Tra
 		if lo == 0 || !g.hasBoundary(lo) {
 			continue
 		}
-		if t := assemble(g.parts[lo:], g.parts[lo].start); t.settled() {
+		if t := assemble(g.parts[lo:], g.parts[lo].start).finish(); t.settled() {
 			t.pending, t.pendingParts = g, lo
 			return t, nil
 		}
@@ -58,11 +58,8 @@ func (t *Transcript) Complete(ctx context.Context) (*Transcript, error) {
 }
 
 func (g *grid) finish() (*Transcript, error) {
-	t := assemble(g.parts, g.o.From)
-	if len(t.Types) == 0 && hasContent(g.parts) {
-		return t, ErrNoRecords
-	}
-	return t, nil
+	a := assemble(g.parts, g.o.From)
+	return a.finish(), a.verdict()
 }
 
 func (g *grid) hasBoundary(lo int) bool {

@@ -111,9 +111,10 @@ type Transcript struct {
 	LastPrompt UUID
 
 	index   index
-	links   []int32 // effective parent of each row, or noParent
-	last    int     // the last message row, -1 without one
-	history []span  // records of the file history
+	links   []int32        // effective parent of each row, or noParent
+	last    int            // the last message row, -1 without one
+	history []span         // records of the file history
+	said    map[UUID]int32 // index in Compactions of what a boundary says
 	// What ReadTail left pending.
 	pending      *grid
 	pendingParts int
