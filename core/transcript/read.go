@@ -339,11 +339,13 @@ func (t *Transcript) conclude(sum *facts) {
 	t.Start, t.End = when(first), when(last)
 	switch {
 	case sum.customTitle != "":
-		t.Title = sum.customTitle
+		t.Title, t.TitleFrom = sum.customTitle, TitleCustom
 	case sum.aiTitle != "":
-		t.Title = sum.aiTitle
+		t.Title, t.TitleFrom = sum.aiTitle, TitleAI
 	default:
-		t.Title = t.summaryTitle()
+		if t.Title = t.summaryTitle(); t.Title != "" {
+			t.TitleFrom = TitleSummary
+		}
 	}
 }
 

@@ -92,6 +92,7 @@ type Transcript struct {
 	// Title is what the session is called: as a person named it, else as the
 	// client did, else an older summary row; "" without any.
 	Title       string
+	TitleFrom   TitleSource
 	FirstPrompt string // the first prompt of a person, shortened; "" without one
 	Session     string // sessionId of the last message row that has one
 	Agent       string // agentId, where this is the transcript of a subagent
@@ -153,3 +154,14 @@ type span struct {
 func (t *Transcript) Row(u UUID) (int, bool) {
 	return t.index.find(t.Rows, u)
 }
+
+// TitleSource says what a title comes from; a greater one is the better title.
+type TitleSource uint8
+
+// The sources of titles.
+const (
+	NoTitle      TitleSource = iota
+	TitleSummary             // a summary row of an older client
+	TitleAI                  // what the client called the session
+	TitleCustom              // what a person called it
+)
