@@ -1,0 +1,5 @@
+package index
+
+const childVariable = "MEM_INDEX_CHILD"
+
+func child() int { return 0 }
