@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,8 +43,9 @@ func (s *session) source(project string) Source {
 
 // uuid of the n-th record.
 func (s *session) uuid(n int) string {
-	h := fmt.Sprintf("%x", s.id)
-	return fmt.Sprintf("%08x-%04x-4000-8000-%012x", len(h), n, []byte(h + "......")[:6])
+	h := fnv.New64a()
+	h.Write([]byte(s.id))
+	return fmt.Sprintf("%08x-0000-4000-8000-%012x", n, h.Sum64()&(1<<48-1))
 }
 
 func quote(v any) string {
