@@ -43,9 +43,8 @@ func (x *Index) leaveOut(ctx context.Context, keep float64, u *run) error {
 		counts[s.id] = n
 		total += n
 	}
-	age := func(s *source) int64 { return cmp.Or(s.last, s.mtime/1e6) }
 	slices.SortFunc(sources, func(p, q *source) int {
-		return cmp.Or(cmp.Compare(age(p), age(q)), cmp.Compare(p.id, q.id))
+		return cmp.Or(cmp.Compare(p.mtime, q.mtime), cmp.Compare(p.id, q.id))
 	})
 	jobs := map[int64]*job{}
 	for _, j := range u.jobs {
@@ -122,5 +121,7 @@ func (x *Index) compact(ctx context.Context) error {
 	if _, err := conn.ExecContext(ctx, "PRAGMA incremental_vacuum"); err != nil {
 		return err
 	}
-	return nil
+	// The file itself becomes shorter, unless a search is running.
+	_, err = conn.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	return err
 }

@@ -146,7 +146,7 @@ func first(t *testing.T, x *Index, query, want string) Hit {
 	t.Helper()
 	r := search(t, x, Query{Text: query})
 	if len(r.Hits) == 0 || r.Hits[0].UUID != want {
-		t.Errorf("%q: the first hit is not %s: %+v", query, want, r)
+		t.Errorf("%q: the first of %d hits is not %s: %.600s", query, len(r.Hits), want, fmt.Sprintf("%+v", r))
 		return Hit{}
 	}
 	return r.Hits[0]

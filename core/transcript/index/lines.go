@@ -59,7 +59,7 @@ func (p *parser) parse(ctx context.Context, f io.ReaderAt, from, to, size int64,
 	if !first {
 		if _, _, err := r.line(); err == io.EOF {
 			return c
-		} else if err != nil && err != errTooLong {
+		} else if err != nil && err != errTooLong && err != errNoise {
 			c.err = err
 			return c
 		}
@@ -71,8 +71,10 @@ func (p *parser) parse(ctx context.Context, f io.ReaderAt, from, to, size int64,
 		offset := r.next
 		line, ended, err := r.line()
 		switch {
-		case err == errTooLong:
-			c.tooLong++
+		case err == errTooLong, err == errNoise:
+			if err == errTooLong {
+				c.tooLong++
+			}
 			c.end = r.next
 			continue
 		case err == io.EOF:
@@ -154,6 +156,7 @@ func whole(line []byte) bool {
 
 var (
 	errTooLong = errors.New("a record is too long")
+	errNoise   = errors.New("a record is too long, and none that is indexed")
 	errCut     = errors.New("the file became shorter while it was read")
 )
 
@@ -176,11 +179,14 @@ func (r *lineReader) line() (line []byte, ended bool, err error) {
 		if n := bytes.IndexByte(r.buf[searched-r.base:], '\n'); n >= 0 {
 			at := searched + int64(n)
 			r.next = at + 1
+			if at-start > MaxRecordBytes {
+				return nil, true, r.tooLong(start)
+			}
 			return trimCR(r.buf[start-r.base : at-r.base]), true, nil
 		}
 		searched = r.end
 		if r.end-start > MaxRecordBytes {
-			return nil, false, r.skip()
+			return nil, false, r.skip(r.tooLong(start))
 		}
 		more, err := r.more(start)
 		if err != nil {
@@ -196,8 +202,16 @@ func (r *lineReader) line() (line []byte, ended bool, err error) {
 	}
 }
 
-// skip passes over the rest of a line that is too long.
-func (r *lineReader) skip() error {
+// tooLong is the error about the line at start, of which the beginning is read.
+func (r *lineReader) tooLong(start int64) error {
+	if noise(r.buf[start-r.base : start-r.base+256]) {
+		return errNoise
+	}
+	return errTooLong
+}
+
+// skip passes over the rest of a line that is too long, and returns cause.
+func (r *lineReader) skip(cause error) error {
 	for {
 		r.buf, r.base = r.buf[:0], r.end
 		r.next = r.end
@@ -206,11 +220,11 @@ func (r *lineReader) skip() error {
 			return err
 		}
 		if !more {
-			return errTooLong
+			return cause
 		}
 		if n := bytes.IndexByte(r.buf, '\n'); n >= 0 {
 			r.next = r.base + int64(n) + 1
-			return errTooLong
+			return cause
 		}
 	}
 }
