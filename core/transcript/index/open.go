@@ -20,6 +20,7 @@ import (
 
 	"mem/core/guard"
 	"mem/core/recall"
+	"mem/core/settings"
 )
 
 // busyTimeout is how long a statement waits for another process. A batch takes
@@ -77,7 +78,7 @@ func Open(ctx context.Context, o Options) (*Index, error) {
 		}
 		return nil, fmt.Errorf("%w: %s cannot be made a folder; set XDG_CACHE_HOME to one that can be written (%v)", ErrReadOnly, o.Dir, mkdirErr)
 	}
-	err := x.connect(ctx)
+	err := x.connectPatiently(ctx)
 	if err != nil && damaged(err) {
 		err = x.replace(ctx, err)
 	}
@@ -94,14 +95,63 @@ func Open(ctx context.Context, o Options) (*Index, error) {
 	return x, nil
 }
 
+// Dir returns the directory of the index of a user; "" without a cache directory.
+func Dir(env settings.Env) string {
+	if env.CacheDir == "" {
+		return ""
+	}
+	return filepath.Join(env.CacheDir, "transcripts")
+}
+
+// Rebuild throws away what the index has and begins anew; the next update fills
+// it.
+func (x *Index) Rebuild(ctx context.Context) error {
+	x.updating.Lock()
+	defer x.updating.Unlock()
+	return x.rebuild(ctx)
+}
+
+// rebuild is called by who holds x.updating.
+func (x *Index) rebuild(ctx context.Context) error {
+	x.reading.Lock()
+	defer x.reading.Unlock()
+	if x.readOnly {
+		return x.problem(fs.ErrPermission)
+	}
+	x.known, x.words = known{}, nil
+	x.disconnect() // it may be too damaged to be closed well
+	unlock, err := x.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := x.remove(); err != nil {
+		return err
+	}
+	return x.problem(x.connectPatiently(ctx))
+}
+
+// remove deletes the files of the index. The caller holds the lock and is not
+// connected.
+func (x *Index) remove() error {
+	for _, suffix := range []string{"-wal", "-shm", "-journal", "", damagedMark} {
+		if err := os.Remove(x.path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w, and %s cannot be removed; end other processes of mem and try again (%v)", ErrDamaged, x.path+suffix, err)
+		}
+	}
+	return nil
+}
+
 // Path returns the path of the index file.
 func (x *Index) Path() string { return x.path }
 
 // Notices says in words what was noteworthy when the index was opened.
 func (x *Index) Notices() []string { return x.notices }
 
-// Close ends all use of the index.
+// Close ends all use of the index. It waits for an update that is running.
 func (x *Index) Close() error {
+	x.updating.Lock()
+	defer x.updating.Unlock()
 	x.reading.Lock()
 	defer x.reading.Unlock()
 	return x.disconnect()
@@ -161,6 +211,27 @@ func (x *Index) connect(ctx context.Context) error {
 	x.read, err = x.db.Conn(ctx)
 	return err
 }
+
+// connectPatiently connects, again where another process is just making the
+// index: SQLite does not wait for a change of the journal mode.
+func (x *Index) connectPatiently(ctx context.Context) error {
+	for end := time.Now().Add(busyTimeout); ; {
+		err := x.connect(ctx)
+		if err == nil || !errors.Is(x.problem(err), ErrBusy) || time.Now().After(end) {
+			return err
+		}
+		x.disconnect() // it is not of use
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// damagedMark is the ending of a file beside the index by which a search tells
+// updates, also of other processes, that the index is to be built anew.
+const damagedMark = ".damaged"
 
 const schema = `
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -272,18 +343,16 @@ func (x *Index) replace(ctx context.Context, cause error) error {
 		return err
 	}
 	defer unlock()
-	err = x.connect(ctx)
+	err = x.connectPatiently(ctx)
 	if err == nil || !damaged(err) {
 		return err
 	}
 	x.disconnect() // it is thrown away
-	for _, suffix := range []string{"-wal", "-shm", "-journal", ""} {
-		if err := os.Remove(x.path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%w, and %s cannot be removed; end other processes of mem and try again (%v)", ErrDamaged, x.path+suffix, err)
-		}
+	if err := x.remove(); err != nil {
+		return err
 	}
 	x.notices = append(x.notices, fmt.Sprintf("The index of transcripts could not be used (%v) and is built anew from the transcripts.", cause))
-	return x.connect(ctx)
+	return x.connectPatiently(ctx)
 }
 
 // connectReadOnly opens an index that cannot be written as it is on disk.

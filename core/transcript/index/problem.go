@@ -33,7 +33,7 @@ func problem(path string, err error) error {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fmt.Errorf("%w: another process writes to %s; try again in a moment (%v)", ErrBusy, path, err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%w: %s is built anew when it is opened next, or delete it (%v)", ErrDamaged, path, err)
+		return fmt.Errorf("%w: the next update builds %s anew from the transcripts, nothing is lost (%v)", ErrDamaged, path, err)
 	}
 	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w: make %s writable, or set XDG_CACHE_HOME to a folder that is (%v)", ErrReadOnly, path, err)

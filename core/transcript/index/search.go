@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -67,7 +68,7 @@ const (
 	sessionTurns  = 3
 )
 
-var roleWeight = [numRoles]float64{Prompt: 2, Answer: 1, ToolCall: 0.8, ToolResult: 0.6, Summary: 0.8, Task: 1}
+var roleWeight = [numRoles]float64{Prompt: 2, Answer: 1, ToolCall: 0.9, ToolResult: 0.8, Summary: 0.8, Task: 1}
 
 // scored is an entry that matches.
 type scored struct {
@@ -81,10 +82,16 @@ func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 	x.reading.Lock()
 	defer x.reading.Unlock()
 	if x.read == nil {
-		return Result{}, errors.New("the index of transcripts is closed")
+		return Result{}, errClosed
 	}
 	res, err := x.search(ctx, q)
-	return res, x.problem(err)
+	if err = x.problem(err); errors.Is(err, ErrDamaged) && !x.readOnly {
+		// An update may never come to the damaged place; this tells it.
+		if f, err := os.Create(x.path + damagedMark); err == nil {
+			f.Close()
+		}
+	}
+	return res, err
 }
 
 func (x *Index) search(ctx context.Context, q Query) (res Result, err error) {

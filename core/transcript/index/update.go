@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -36,9 +37,12 @@ type Report struct {
 	Malformed int   // lines that are no JSON object
 	TooLong   int   // records over MaxRecordBytes
 	LeftOut   int   // sessions that the size limit left out, in all
+	Rebuilt   bool  // the index was damaged and was built anew
 	Unread    []Unread
 	Pending   int64 // bytes that are left to be read, where the update was ended early
 }
+
+var errClosed = errors.New("the index of transcripts is closed")
 
 // Update brings the index up to date with sources: it reads what was appended to
 // each since the last time, reads anew what was replaced, and takes out what is
@@ -46,10 +50,26 @@ type Report struct {
 //
 // A cancelled context ends it within one batch; what was read until then stays in
 // the index, and the next update goes on from there. So a search that must answer
-// in time gives the update a deadline, and searches what there is.
+// in time gives the update a deadline, and searches what there is. An index that
+// turns out to be damaged is built anew.
 func (x *Index) Update(ctx context.Context, sources []Source, o UpdateOptions) (Report, error) {
 	x.updating.Lock()
 	defer x.updating.Unlock()
+	if x.db == nil {
+		return Report{}, errClosed
+	}
+	rep, err := x.update(ctx, sources, o)
+	if _, merr := os.Lstat(x.path + damagedMark); merr == nil && !x.readOnly || errors.Is(err, ErrDamaged) {
+		if err := x.rebuild(ctx); err != nil {
+			return rep, err
+		}
+		rep, err = x.update(ctx, sources, o)
+		rep.Rebuilt = true
+	}
+	return rep, err
+}
+
+func (x *Index) update(ctx context.Context, sources []Source, o UpdateOptions) (Report, error) {
 	rep := Report{Files: len(sources)}
 	if x.readOnly {
 		return rep, fmt.Errorf("%w: make %s writable, or set XDG_CACHE_HOME to a folder that is", ErrReadOnly, x.path)
