@@ -3,10 +3,10 @@ package index
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"mem/core/guard"
 	"mem/core/recall"
+	"mem/core/transcript"
 )
 
 // Schema is the version of the tables. It is part of the name of the file, as
@@ -106,29 +106,15 @@ func (r *Role) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is no role of an entry; there are %v", text, roleNames)
 }
 
-// plainFile is a transcript that lies uncompressed.
-type plainFile struct {
-	*os.File
-	size int64
-}
+// plainFile is a transcript that lies as its client wrote it.
+type plainFile struct{ *transcript.File }
 
-func (f plainFile) Size() int64 { return f.size }
+func (f plainFile) Size() int64 { return f.File.Size }
 
 func openPlain(path string) (File, error) {
-	st, err := os.Stat(path) // a fifo would block the open
+	f, err := transcript.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
-	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	if st, err = f.Stat(); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return plainFile{f, st.Size()}, nil
+	return plainFile{f}, nil
 }
