@@ -32,16 +32,9 @@ func (x *Index) leaveOut(ctx context.Context, keep float64, u *run) error {
 	if err != nil {
 		return err
 	}
-	counts := map[int64]int{}
 	total := 0
 	for _, s := range sources {
-		from, to := span(s.id)
-		var n int
-		if err := scanOne(ctx, x.db, &n, "SELECT count(*) FROM entry WHERE id >= ? AND id < ?", from, to); err != nil {
-			return err
-		}
-		counts[s.id] = n
-		total += n
+		total += s.entries
 	}
 	slices.SortFunc(sources, func(p, q *source) int {
 		return cmp.Or(cmp.Compare(p.mtime, q.mtime), cmp.Compare(p.id, q.id))
@@ -55,10 +48,10 @@ func (x *Index) leaveOut(ctx context.Context, keep float64, u *run) error {
 		if float64(left) <= keep*float64(total) {
 			break
 		}
-		if s.omitted || counts[s.id] == 0 && s.size != unfinished {
+		if s.omitted || s.entries == 0 && s.size != unfinished {
 			continue
 		}
-		left -= counts[s.id]
+		left -= s.entries
 		out = append(out, s)
 	}
 	if len(out) == 0 {
@@ -77,7 +70,7 @@ func (x *Index) leaveOut(ctx context.Context, keep float64, u *run) error {
 		if j := jobs[s.id]; j != nil {
 			size, mtime = j.size, j.mtime
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE source SET omitted = 1, size = ?, mtime = ?, offset = 0, mark = NULL, turn = 0, within = 0 WHERE id = ?`, size, mtime, s.id); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE source SET omitted = 1, size = ?, mtime = ?, offset = 0, mark = NULL, turn = 0, within = 0, entries = 0 WHERE id = ?`, size, mtime, s.id); err != nil {
 			return err
 		}
 	}

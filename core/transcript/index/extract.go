@@ -42,14 +42,15 @@ func extract(line []byte, redact func(string) string) (h head, entries []extract
 	if r.meta || r.apiError || r.message == nil {
 		return h, nil, false
 	}
-	var m struct {
-		Content json.RawMessage `json:"content"`
-	}
-	if json.Unmarshal(r.message, &m) != nil {
-		return h, nil, true
-	}
+	var content []byte
+	members(r.message, 0, func(key, value []byte) bool {
+		if string(key) == "content" {
+			content = value
+		}
+		return true
+	})
 	e := extractor{redact: redact}
-	e.content(m.Content, string(r.kind) == `"assistant"`)
+	e.content(content, string(r.kind) == `"assistant"`)
 	role := Answer
 	switch {
 	case r.compact:
@@ -86,39 +87,50 @@ func bounded(text string, redact func(string) string) string {
 	return cutEnd(redact(cutEnd(text, MaxEntryBytes+seen)), MaxEntryBytes)
 }
 
+// block is a part of the content of a message, as pieces of its JSON. Images and
+// thinking can be large: nothing is decoded but what is wanted.
 type block struct {
-	Type    string          `json:"type"`
-	Text    string          `json:"text"`
-	Name    string          `json:"name"`
-	Input   json.RawMessage `json:"input"`
-	Content json.RawMessage `json:"content"`
-	IsError bool            `json:"is_error"`
+	kind, text, name, input, content []byte
+	failed                           bool
 }
 
-func (e *extractor) content(raw json.RawMessage, assistant bool) {
-	if len(raw) > 0 && raw[0] == '"' {
-		e.say(unquote(raw), assistant)
-		return
-	}
-	var blocks []json.RawMessage
-	if json.Unmarshal(raw, &blocks) != nil {
-		return
-	}
-	for _, raw := range blocks {
-		// Keys of other types (images, thinking) can be large and are not decoded.
-		var b block
-		if json.Unmarshal(raw, &b) != nil {
-			continue
-		}
-		switch b.Type {
+func blockOf(raw []byte) (b block) {
+	members(raw, 0, func(key, value []byte) bool {
+		switch string(key) {
+		case "type":
+			b.kind = value
 		case "text":
-			e.say(b.Text, assistant)
-		case "tool_use", "server_tool_use", "mcp_tool_use":
-			e.call(b.Name, b.Input)
-		case "tool_result", "mcp_tool_result":
-			e.result(b.Content, b.IsError)
+			b.text = value
+		case "name":
+			b.name = value
+		case "input":
+			b.input = value
+		case "content":
+			b.content = value
+		case "is_error":
+			b.failed = value[0] == 't'
 		}
+		return true
+	})
+	return b
+}
+
+func (e *extractor) content(raw []byte, assistant bool) {
+	if len(raw) > 0 && raw[0] == '"' {
+		e.say(unquoteStart(raw, MaxEntryBytes+seen), assistant)
+		return
 	}
+	elements(raw, func(raw []byte) bool {
+		switch b := blockOf(raw); string(b.kind) {
+		case `"text"`:
+			e.say(unquoteStart(b.text, MaxEntryBytes+seen), assistant)
+		case `"tool_use"`, `"server_tool_use"`, `"mcp_tool_use"`:
+			e.call(unquote(b.name), b.input)
+		case `"tool_result"`, `"mcp_tool_result"`:
+			e.result(b.content, b.failed)
+		}
+		return true
+	})
 }
 
 // say takes text of a person or the model. What the client puts into prompts
@@ -147,7 +159,7 @@ func (e *extractor) say(text string, assistant bool) {
 
 // call writes the name of a tool and the strings of its arguments in their
 // order. Their keys are the same in each call and would find everything.
-func (e *extractor) call(name string, input json.RawMessage) {
+func (e *extractor) call(name string, input []byte) {
 	var b strings.Builder
 	b.WriteString(name)
 	b.WriteByte(':')
@@ -156,7 +168,7 @@ func (e *extractor) call(name string, input json.RawMessage) {
 			return false
 		}
 		// With its key, by which many a secret is known.
-		named := unquote(key) + ": "
+		named := string(key) + ": "
 		text := e.redact(named + unquoteStart(s, seen))
 		b.WriteByte(' ')
 		b.WriteString(cutEnd(strings.TrimPrefix(text, named), argumentBytes))
@@ -165,21 +177,14 @@ func (e *extractor) call(name string, input json.RawMessage) {
 	add(&e.calls, cutEnd(b.String(), callBytes))
 }
 
-func (e *extractor) result(content json.RawMessage, failed bool) {
-	var text string
-	if len(content) > 0 && content[0] == '"' {
-		text = unquote(content)
-	} else {
-		var blocks []block
-		if json.Unmarshal(content, &blocks) != nil {
-			return
+func (e *extractor) result(content []byte, failed bool) {
+	text := unquoteEnds(content)
+	elements(content, func(raw []byte) bool {
+		if b := blockOf(raw); string(b.kind) == `"text"` {
+			text += unquoteEnds(b.text) + "\n"
 		}
-		for _, b := range blocks {
-			if b.Type == "text" {
-				text += b.Text + "\n"
-			}
-		}
-	}
+		return true
+	})
 	if failed {
 		add(&e.results, e.ends(text, failedEnds, failedEnds))
 	} else {
@@ -197,47 +202,28 @@ func add(b *strings.Builder, text string) {
 	b.WriteString(text)
 }
 
-// strs calls f with every string value in raw and the key that it is under, both
-// with their quotes, until it returns false.
+// strs calls f with every string value in raw, with its quotes, and the key that
+// it is under, without, until it returns false.
 func strs(key, raw []byte, depth int, f func(key, value []byte) bool) bool {
-	i := skipSpace(raw, 0)
-	if i >= len(raw) || depth > 64 {
+	if len(raw) == 0 || depth > 64 {
 		return true
 	}
-	switch raw[i] {
+	more := true
+	switch raw[0] {
 	case '"':
-		return f(key, raw[i:])
-	case '{', '[':
-		object := raw[i] == '{'
-		i = skipSpace(raw, i+1)
-		for i < len(raw) && raw[i] != '}' && raw[i] != ']' {
-			if object {
-				if raw[i] != '"' {
-					return true
-				}
-				end := skipString(raw, i)
-				if end < 0 {
-					return true
-				}
-				key = raw[i:end]
-				if i = skipSpace(raw, end); i >= len(raw) || raw[i] != ':' {
-					return true
-				}
-				i = skipSpace(raw, i+1)
-			}
-			end := skipValue(raw, i)
-			if end <= i {
-				return true
-			}
-			if !strs(key, raw[i:end], depth+1, f) {
-				return false
-			}
-			if i = skipSpace(raw, end); i < len(raw) && raw[i] == ',' {
-				i = skipSpace(raw, i+1)
-			}
-		}
+		return f(key, raw)
+	case '{':
+		members(raw, 0, func(key, value []byte) bool {
+			more = strs(key, value, depth+1, f)
+			return more
+		})
+	case '[':
+		elements(raw, func(value []byte) bool {
+			more = strs(key, value, depth+1, f)
+			return more
+		})
 	}
-	return true
+	return more
 }
 
 // unquote decodes a JSON string; "" for anything else.
@@ -255,20 +241,38 @@ func unquote(raw []byte) string {
 	return s
 }
 
-// unquoteStart decodes about the first limit bytes of a JSON string.
+// escapeBytes is the longest way to write one byte of text in JSON.
+const escapeBytes = 6
+
+// unquoteStart decodes at least the first limit bytes of a JSON string.
 func unquoteStart(raw []byte, limit int) string {
-	if len(raw) <= 8*limit {
+	most := escapeBytes * limit
+	if len(raw) <= most {
 		return unquote(raw)
 	}
-	raw = raw[:8*limit] // an escape is at most 6 bytes for each that it stands for
-	for cut := 0; cut < 12; cut++ {
-		end := len(raw) - cut
-		var s string
-		if json.Unmarshal(append(append([]byte(nil), raw[:end]...), '"'), &s) == nil {
-			return s
+	// A cut may fall into an escape, of a pair of surrogates at worst.
+	for end := most; end > most-2*escapeBytes-1 && end > 1; end-- {
+		if s := unquote(append(bytes.Clone(raw[:end]), '"')); s != "" {
+			return strings.TrimRight(s, string(utf8.RuneError))
 		}
 	}
 	return ""
+}
+
+// unquoteEnds decodes a JSON string, of a long one the beginning and the end:
+// some tool results have megabytes, of which a few hundred bytes are wanted.
+func unquoteEnds(raw []byte) string {
+	most := escapeBytes * seen
+	if len(raw) < 2 || raw[0] != '"' || len(raw) <= 3*most {
+		return unquote(raw)
+	}
+	tail := raw[len(raw)-most:]
+	// Decoding begins behind a space, which is no part of an escape.
+	i := bytes.IndexByte(tail, ' ')
+	if i < 0 {
+		return unquote(raw)
+	}
+	return unquoteStart(raw, seen) + gap + unquote(append([]byte{'"'}, tail[i+1:]...))
 }
 
 // ends redacts text and shortens it to its beginning and its end.

@@ -12,7 +12,7 @@ type known struct {
 	version  int64
 	loaded   bool
 	sources  map[int64]*source
-	entries  int            // an estimate: rows of the index
+	entries  int
 	counts   map[string]int // of entries with a term, up to manyEntries
 	vocab    *recall.Vocabulary
 	lastWord int64
@@ -32,15 +32,11 @@ func (x *Index) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var n int64
-	if err := scanOne(ctx, x.read, &n, "SELECT count(*) FROM entry"); err != nil {
-		return err
-	}
-	k.sources = make(map[int64]*source, len(sources))
+	k.sources, k.counts, k.entries = make(map[int64]*source, len(sources)), map[string]int{}, 0
 	for _, s := range sources {
 		k.sources[s.id] = s
+		k.entries += s.entries
 	}
-	k.entries, k.counts = int(n), map[string]int{}
 	k.version, k.loaded = version, true
 	return nil
 }

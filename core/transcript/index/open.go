@@ -249,6 +249,7 @@ CREATE TABLE source(
 	within  INTEGER NOT NULL DEFAULT 0,
 	first   INTEGER NOT NULL DEFAULT 0, -- times of its entries, milliseconds
 	last    INTEGER NOT NULL DEFAULT 0,
+	entries INTEGER NOT NULL DEFAULT 0,
 	omitted INTEGER NOT NULL DEFAULT 0  -- 1 where the size limit left it out
 );
 CREATE TABLE entry(

@@ -131,7 +131,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestDamagedLater: pages are damaged behind what Open looks at.
+// TestDamagedLater: whole pages are damaged behind what Open looks at.
 func TestDamagedLater(t *testing.T) {
 	dir := t.TempDir()
 	s := newSession(t, t.TempDir(), "s")
@@ -147,14 +147,14 @@ func TestDamagedLater(t *testing.T) {
 	}
 	st, _ := f.Stat()
 	for at := int64(16 << 10); at < st.Size(); at += 4096 {
-		if _, err := f.WriteAt([]byte(strings.Repeat("damage", 600)), at+50); err != nil {
+		if _, err := f.WriteAt([]byte(strings.Repeat("damage", 600)), at); err != nil {
 			t.Fatal(err)
 		}
 	}
 	f.Close()
 	x = open(t, Options{Dir: dir})
-	if _, err := x.Search(t.Context(), Query{Text: "words"}); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "anew") {
-		t.Fatal(err)
+	if r, err := x.Search(t.Context(), Query{Text: "words"}); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "anew") {
+		t.Fatalf("%v: %.500s", err, fmt.Sprintf("%+v", r))
 	}
 	s.answer("words at the end")
 	if r := update(t, x, s.source("p")); !r.Rebuilt || r.Entries != 3001 {

@@ -25,6 +25,7 @@ type source struct {
 	mark                         []byte
 	place                        place
 	first, last                  int64
+	entries                      int
 	omitted                      bool
 }
 
@@ -39,7 +40,7 @@ func (s *source) pending() int64 {
 func loadSources(ctx context.Context, q interface {
 	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
 }) ([]*source, error) {
-	rows, err := q.QueryContext(ctx, `SELECT id, path, session, project, size, mtime, content, offset, mark, turn, within, first, last, omitted FROM source`)
+	rows, err := q.QueryContext(ctx, `SELECT id, path, session, project, size, mtime, content, offset, mark, turn, within, first, last, entries, omitted FROM source`)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func loadSources(ctx context.Context, q interface {
 	for rows.Next() {
 		s := new(source)
 		if err := rows.Scan(&s.id, &s.Path, &s.Session, &s.Project, &s.size, &s.mtime, &s.content, &s.offset, &s.mark,
-			&s.place.turn, &s.place.within, &s.first, &s.last, &s.omitted); err != nil {
+			&s.place.turn, &s.place.within, &s.first, &s.last, &s.entries, &s.omitted); err != nil {
 			return nil, err
 		}
 		all = append(all, s)

@@ -283,6 +283,7 @@ func (u *run) take(t *task, c chunk) {
 			}
 			j.last = max(j.last, e.time)
 		}
+		j.entries++
 		b.rows = append(b.rows, row{makeID(j.id, turn, within, e.role), e})
 	}
 	j.offset = max(j.offset, c.end)
@@ -347,9 +348,9 @@ func (u *run) move(ctx context.Context, tx *sql.Tx, j *job) error {
 	if j.done {
 		size = j.size
 	}
-	r, err := tx.ExecContext(ctx, `UPDATE source SET size = ?, mtime = ?, offset = ?, mark = ?, turn = ?, within = ?, first = ?, last = ?
+	r, err := tx.ExecContext(ctx, `UPDATE source SET size = ?, mtime = ?, offset = ?, mark = ?, turn = ?, within = ?, first = ?, last = ?, entries = ?
 		WHERE id = ? AND offset = ? AND omitted = 0`,
-		size, j.mtime, j.offset, mark, j.place.turn, j.place.within, j.first, j.last, j.id, j.expect)
+		size, j.mtime, j.offset, mark, j.place.turn, j.place.within, j.first, j.last, j.entries, j.id, j.expect)
 	if err != nil {
 		return err
 	}

@@ -15,41 +15,72 @@ type record struct {
 // lines that are no JSON object from those that are of no interest.
 func (r *record) read(line []byte) (wanted, malformed bool) {
 	*r = record{}
-	i := skipSpace(line, 0)
-	if i >= len(line) || line[i] != '{' {
+	other := false
+	end := members(line, skipSpace(line, 0), func(key, value []byte) bool {
+		r.take(key, value)
+		other = r.kind != nil && !conversation(r.kind)
+		return !other
+	})
+	if other {
+		return false, false
+	}
+	if end < 0 || skipSpace(line, end) != len(line) {
 		return false, true
 	}
-	i = skipSpace(line, i+1)
-	for i < len(line) && line[i] == '"' {
-		end := skipString(line, i)
+	return r.kind != nil, false
+}
+
+// members calls f with the keys and values of the object that begins at b[i],
+// keys without their quotes, until f returns false. It returns the place after
+// the object; -1 where there is none, or where f ended it.
+func members(b []byte, i int, f func(key, value []byte) bool) int {
+	if i >= len(b) || b[i] != '{' {
+		return -1
+	}
+	i = skipSpace(b, i+1)
+	for i < len(b) && b[i] == '"' {
+		end := skipString(b, i)
 		if end < 0 {
-			return false, true
+			return -1
 		}
-		key := line[i+1 : end-1]
-		i = skipSpace(line, end)
-		if i >= len(line) || line[i] != ':' {
-			return false, true
+		key := b[i+1 : end-1]
+		i = skipSpace(b, end)
+		if i >= len(b) || b[i] != ':' {
+			return -1
 		}
-		i = skipSpace(line, i+1)
-		end = skipValue(line, i)
-		if end < 0 {
-			return false, true
+		i = skipSpace(b, i+1)
+		end = skipValue(b, i)
+		if end <= i || !f(key, b[i:end]) {
+			return -1
 		}
-		r.take(key, line[i:end])
-		if r.kind != nil && !conversation(r.kind) {
-			return false, false
-		}
-		i = skipSpace(line, end)
-		if i < len(line) && line[i] == ',' {
-			i = skipSpace(line, i+1)
+		if i = skipSpace(b, end); i < len(b) && b[i] == ',' {
+			i = skipSpace(b, i+1)
 			continue
 		}
 		break
 	}
-	if i >= len(line) || line[i] != '}' || skipSpace(line, i+1) != len(line) {
-		return false, true
+	if i >= len(b) || b[i] != '}' {
+		return -1
 	}
-	return r.kind != nil, false
+	return i + 1
+}
+
+// elements calls f with the values of the array raw until f returns false.
+func elements(raw []byte, f func(value []byte) bool) {
+	i := skipSpace(raw, 0)
+	if i >= len(raw) || raw[i] != '[' {
+		return
+	}
+	i = skipSpace(raw, i+1)
+	for i < len(raw) && raw[i] != ']' {
+		end := skipValue(raw, i)
+		if end <= i || !f(raw[i:end]) {
+			return
+		}
+		if i = skipSpace(raw, end); i < len(raw) && raw[i] == ',' {
+			i = skipSpace(raw, i+1)
+		}
+	}
 }
 
 func (r *record) take(key, value []byte) {
