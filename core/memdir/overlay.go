@@ -135,15 +135,6 @@ func (o *overlay) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// Stat looks at what Open would open. A folder with buffers in it is not listed for
-// that: a View looks at each of its folders.
-func (o *overlay) Stat(name string) (fs.FileInfo, error) {
-	if _, ok := o.files[name]; ok || o.below[name] != nil {
-		return o.Lstat(name)
-	}
-	return fs.Stat(o.base, name)
-}
-
 // Lstat looks at a name without following a link.
 func (o *overlay) Lstat(name string) (fs.FileInfo, error) {
 	if b, ok := o.files[name]; ok {

@@ -210,11 +210,28 @@ func (j *journal) readSegment(seg *segment, last bool) error {
 		if last || j.newer > 0 {
 			return nil // the next writer starts a new segment
 		}
+		from := seg.read
 		if err := j.skipDamage(seg, f); err != nil {
 			return err
 		}
+		if seg.read == seg.size && !torn(f, from) {
+			j.damaged += seg.size - from
+		}
 	}
 	return nil
+}
+
+// torn reports whether what stands at an offset can be the beginning of a record of
+// ours that a crash cut short, or the zeros that a crash of the system leaves. Then no
+// change is lost with it; anything else has taken the place of some.
+func torn(f *os.File, at int64) bool {
+	const begin = `{"v":1,`
+	b := make([]byte, len(begin))
+	n, err := f.ReadAt(b, at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return true // who reads the segment next says so
+	}
+	return strings.HasPrefix(begin, string(b[:n])) || len(bytes.Trim(b[:n], "\x00")) == 0
 }
 
 // pastDamage reads what lies behind damage in the newest segment. The caller holds

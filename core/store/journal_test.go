@@ -173,6 +173,55 @@ func TestDamageInTheMiddle(t *testing.T) {
 	}
 }
 
+// A segment that holds not one record is told, unless a crash alone explains it.
+func TestSegmentThatIsNone(t *testing.T) {
+	for _, tt := range []struct {
+		name, holds string
+		told        bool
+	}{
+		{"garbage", "this was a journal once, and somebody wrote a letter over it\n", true},
+		{"torn record", `{"v":1,"id":"2026`, false},
+		{"zeros", strings.Repeat("\x00", 4096), false},
+		{"empty", "", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			st, segment := threeChanges(t)
+			if err := os.WriteFile(segment, []byte(tt.holds), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := st.open(t, nil)
+			if _, err := s.Apply(t.Context(), memdir.Log(memdir.LogNote{Body: "next"}, stamp), How{}); err != nil {
+				t.Fatal(err)
+			}
+			other := st.open(t, nil)
+			if got := titles(t, other); !slices.Equal(got, []string{"log: note"}) {
+				t.Errorf("history %q", got)
+			}
+			notes := strings.Join(view(t, other).Notes, "\n")
+			if strings.Contains(notes, "damaged") != tt.told {
+				t.Errorf("notes %q", notes)
+			}
+		})
+	}
+}
+
+// A segment that holds nothing readable does not take the older ones along when the
+// journal is trimmed.
+func TestTrimKeepsWhatStandsBeforeGarbage(t *testing.T) {
+	st, segment := threeChanges(t)
+	garbage := filepath.Join(filepath.Dir(segment), strings.TrimSuffix(filepath.Base(segment), segmentExt)+"0"+segmentExt)
+	if err := os.WriteFile(garbage, []byte("a letter\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := st.open(t, nil)
+	if _, err := s.Apply(t.Context(), memdir.Log(memdir.LogNote{Body: "next"}, stamp), How{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := titles(t, st.open(t, nil)), []string{"write one.md", "write two.md", "write three.md", "log: note"}; !slices.Equal(got, want) {
+		t.Errorf("history %q, want %q", got, want)
+	}
+}
+
 func TestUndoOfADamagedRecord(t *testing.T) {
 	st, segment := threeChanges(t)
 	s := st.open(t, nil)

@@ -209,11 +209,17 @@ func (j *journal) trim(now time.Time, age time.Duration, size int64) error {
 	if len(j.segments) < 2 {
 		return nil
 	}
-	total := j.segments[len(j.segments)-1].size
+	last := j.segments[len(j.segments)-1]
+	total, newest := last.size, now
 	drop := 0
 	for i := len(j.segments) - 2; i >= 0; i-- {
 		total += j.segments[i].size
-		if total > size || now.Sub(j.segments[i].newest) > age {
+		// One without a record that can be read is as old as what follows it, or it
+		// would take all before it along.
+		if n := j.segments[i].newest; !n.IsZero() {
+			newest = n
+		}
+		if total > size || now.Sub(newest) > age {
 			drop = i + 1
 			break
 		}
