@@ -45,7 +45,8 @@ var layers = []struct {
 
 // heights orders the packages of core: each imports only what stands before it.
 var heights = []string{
-	"core/text", "core/memfile", "core/change", "core/project", "core/settings", "core/guard", "core/transcript", "core/recall",
+	"core/text", "core/memfile", "core/change", "core/project", "core/settings", "core/guard", "core/transcript",
+	"core/transcript/shown", "core/transcript/deliver", "core/transcript/export", "core/recall",
 	"core/memdir", "core/store", "core/memory",
 }
 
