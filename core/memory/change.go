@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mem/core/change"
+	"mem/core/guard"
 	"mem/core/memdir"
 	"mem/core/memfile"
 	"mem/core/settings"
@@ -101,3 +102,6 @@ func FewUnread(all []memdir.Problem) []Unread {
 	}
 	return out
 }
+
+// Guard looks for secrets with the exceptions that a person configured.
+func (m *Memory) Guard() *guard.Scanner { return m.scanner }
