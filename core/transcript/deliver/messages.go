@@ -211,7 +211,7 @@ func resultContent(p *piece) []APIBlock {
 // id gives a call an id that the API takes and that no other call has.
 func (a *assembler) id(p *piece) string {
 	id := p.id
-	if !plainName(id, 100) || a.used[id] {
+	if !plainName(id, 100) || a.used[id] || p.secret {
 		id = fmt.Sprintf("toolu_line_%d", p.line)
 		for n := 2; a.used[id]; n++ {
 			id = fmt.Sprintf("toolu_line_%d_%d", p.line, n)

@@ -14,20 +14,26 @@ import (
 const reserve = 2200
 
 func (j *job) deliver() (*Delivery, error) {
+	d, _, err := j.page()
+	return d, err
+}
+
+// page makes the delivery, and tells what is on it.
+func (j *job) page() (*Delivery, page, error) {
+	var p page
 	d, err := j.facts()
 	if err != nil {
-		return nil, err
+		return nil, p, err
 	}
 	base := weigh(d)
 	if j.o.Format == Brief {
 		base += shown.Cost(briefHead(d))
 	}
-	var p page
 	for range 3 {
 		// Secrets that were found on the way are removed everywhere, from the start.
 		known := j.red.Known()
 		if p, err = j.choose(j.limit - base - reserve); err != nil {
-			return nil, err
+			return nil, p, err
 		}
 		if j.red.Known() == known {
 			break
@@ -37,16 +43,16 @@ func (j *job) deliver() (*Delivery, error) {
 	for {
 		out, err := j.assemble(d, &p)
 		if err != nil {
-			return nil, err
+			return nil, p, err
 		}
 		out.Tokens = j.o.BudgetTokens
 		cost := weigh(out)
 		out.Tokens = (cost + 3) / 4
 		if cost <= j.limit {
-			return out, nil
+			return out, p, nil
 		}
 		if !p.shrink(j) {
-			return nil, fmt.Errorf("a budget of %d tokens is too small for what is to be said of this session", j.o.BudgetTokens)
+			return nil, p, fmt.Errorf("a budget of %d tokens is too small for what is to be said of this session", j.o.BudgetTokens)
 		}
 	}
 }
@@ -140,6 +146,7 @@ func scrubPieces(red *shown.Redactor, pieces []piece) {
 	for i := range pieces {
 		p := &pieces[i]
 		p.text, p.name = red.Again(p.text), red.Again(p.name)
+		p.secret = p.secret || red.Again(p.id) != p.id
 		if p.input != nil {
 			p.input = red.AgainJSON(p.input)
 		}

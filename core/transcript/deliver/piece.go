@@ -31,16 +31,18 @@ const (
 
 // piece is a part of a message, shortened and without secrets.
 type piece struct {
-	kind  kind
-	meta  bool
-	at    time.Time
-	line  int
-	text  string
-	size  int    // of a result: its characters as they were
-	name  string // of a tool, an attachment, a notice
-	id    string // of a call
-	input json.RawMessage
-	error bool
+	kind kind
+	meta bool
+	at   time.Time
+	line int
+	text string
+	size int    // of a result: its characters as they were
+	name string // of a tool, an attachment, a notice
+	id   string // of a call, on its result too
+	// secret says that the id is one, so that it is not shown.
+	secret bool
+	input  json.RawMessage
+	error  bool
 	// parts of a result.
 	parts []piece
 	// block is an image, a document or thinking as the API takes it.
@@ -215,6 +217,7 @@ func (r *reader) thinking(p piece, b *transcript.Block) (piece, bool) {
 
 func (r *reader) call(p piece, b *transcript.Block) piece {
 	p.kind, p.id = call, b.ID
+	p.secret = r.red.Text(b.ID) != b.ID
 	p.name = r.red.Text(b.Name)
 	p.input = b.Input
 	if len(p.input) == 0 || p.input[0] != '{' {
