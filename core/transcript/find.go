@@ -21,6 +21,9 @@ type FindOptions struct {
 	// Dirs are folders to look into instead of the usual ones. What lies in them counts
 	// whatever directories its records name.
 	Dirs []string
+	// Except is the id of a session that "latest" does not mean, where there is another:
+	// the one that asks.
+	Except string
 	// Shallow reads only the beginning of what is not known yet: the Facts are Partial
 	// then.
 	Shallow bool
@@ -94,6 +97,8 @@ func Pick(ctx context.Context, env settings.Env, o FindOptions, ref string) (*Se
 	files := s.files()
 	newestFirst(files)
 	if ref == latest {
+		own := slices.DeleteFunc(slices.Clone(files), func(f file) bool { return f.id != o.Except })
+		files = append(slices.DeleteFunc(files, func(f file) bool { return f.id == o.Except }), own...)
 		for i := range files { // the first one that is the project's
 			if err := s.look(ctx, files[i:i+1]); err != nil {
 				return nil, err
