@@ -98,3 +98,22 @@ func resultFollows(t *transcript.Transcript, rows []int) bool {
 	}
 	return false
 }
+
+// Exchange is a part of a chain that belongs together: a prompt with what the
+// client added to it, or an answer with its tool calls and their results.
+type Exchange struct {
+	From, To int  // positions on the chain, To exclusive
+	Begins   bool // a turn, or with a boundary or its summary what comes after
+	Turn     int  // how many prompts the chain has up to here, with those in the exchange
+}
+
+// Exchanges divides a chain into the parts that a delivery has whole or not at
+// all.
+func Exchanges(t *transcript.Transcript, rows []int) []Exchange {
+	units := unitsOf(t, rows)
+	out := make([]Exchange, len(units))
+	for i, u := range units {
+		out[i] = Exchange{From: u.from, To: u.to, Begins: u.starts, Turn: u.turn}
+	}
+	return out
+}

@@ -304,3 +304,26 @@ func quote(s string) []byte {
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
+
+// Finds reports whether any of the texts holds a secret, and remembers those that
+// do. It is Text without its result.
+func (r *Redactor) Finds(texts []string) bool {
+	if r.scan == nil {
+		return false
+	}
+	found := false
+	for _, s := range texts {
+		found = len(r.search(nil, s, 0, len(s))) > 0 || found
+	}
+	return found
+}
+
+// Strings lists the strings in a JSON value, keys too.
+func Strings(raw json.RawMessage) []string {
+	var out []string
+	rewrite(raw, func(s string) string {
+		out = append(out, s)
+		return ""
+	})
+	return out
+}
