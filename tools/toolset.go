@@ -33,6 +33,7 @@ func Toolsets() []Toolset {
 			transcriptResume(),
 			transcriptSearch(),
 			transcriptAppend(),
+			transcriptExport(),
 		}},
 	}
 }

@@ -1,18 +1,21 @@
 package sessions
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
 	"mem/core/memdir"
 	"mem/core/memory"
+	"mem/core/text"
 	"mem/core/transcript"
 )
 
 // What sessions say has no bounds, a result has: lengths are weights, as in
 // core/memory, which count characters once escaped as JSON.
 const (
-	maxPage    = 20_000 // of the main list of a result, which a tool gives twice
+	maxPage    = 20_000 // of the main part of a result, which a tool gives twice
+	maxTokens  = 10_000 // of the same
 	maxSkipped = 20
 	maxNotes   = 10
 	maxNote    = 600
@@ -21,18 +24,23 @@ const (
 	maxPath    = 1_000
 )
 
-// page gives as many of the items from offset on as fit, at least one, and where the
-// next page starts, 0 at the end.
-func page[T any](items []T, offset, limit int) (kept []T, next int) {
-	items = items[offset:]
-	room := maxPage
+// page gives as many of the items as fit, at least one, and how many these are where
+// that is not all, else 0.
+func page[T any](items []T, limit int) (kept []T, next int) {
+	room, tokens := maxPage, 4*maxTokens
 	for i, it := range items[:min(len(items), limit)] {
-		if room -= memory.Size(it) + 1; room < 0 && i > 0 {
-			return items[:i:i], offset + i
+		b, err := json.Marshal(it)
+		if err != nil {
+			continue // what cannot be encoded is an error elsewhere
+		}
+		c, q := text.Weight(string(b))
+		room, tokens = room-c, tokens-q
+		if (room < 0 || tokens < 0) && i > 0 {
+			return items[:i:i], i
 		}
 	}
 	if limit < len(items) {
-		return items[:limit:limit], offset + limit
+		return items[:limit:limit], limit
 	}
 	return items, 0
 }

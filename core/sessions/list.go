@@ -106,7 +106,7 @@ func (s *Sessions) List(ctx context.Context, o ListOptions) (*List, error) {
 		all = append(all, s.listed(x))
 	}
 	next := 0
-	if l.Sessions, next = page(all, 0, min(limit, maxList)); next > 0 || offset+len(all) < len(found.List) {
+	if l.Sessions, next = page(all, min(limit, maxList)); next > 0 || offset+len(all) < len(found.List) {
 		l.NextCursor = strconv.Itoa(offset + len(l.Sessions))
 	}
 	s.finish(ctx, l, found, find)

@@ -129,7 +129,7 @@ func (s *Sessions) Search(ctx context.Context, o SearchOptions) (*Found, error) 
 		hits = append(hits, h.hit(&res.Hits[i]))
 	}
 	next := 0
-	if f.Hits, next = page(hits, 0, maxHits); next > 0 {
+	if f.Hits, next = page(hits, maxHits); next > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%d more hits did not fit; narrow the search.", len(hits)-next))
 	}
 	return f, nil

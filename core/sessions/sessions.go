@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -198,17 +199,28 @@ const wholeWithin = 5 * time.Second
 // read opens a transcript and finds what a client would resume; with whole, all of it.
 // The caller closes it.
 func (s *Sessions) read(ctx context.Context, path string, whole bool, p Progress) (*opened, error) {
+	if whole {
+		return s.readPart(ctx, path, -1, p)
+	}
+	return s.open(ctx, path, p, transcript.ReadTail, -1)
+}
+
+// readPart opens a transcript and reads its first bytes; all where size is negative.
+func (s *Sessions) readPart(ctx context.Context, path string, size int64, p Progress) (*opened, error) {
+	return s.open(ctx, path, p, transcript.Read, size)
+}
+
+type reader func(ctx context.Context, src io.ReaderAt, size int64, o transcript.Options) (*transcript.Transcript, error)
+
+func (s *Sessions) open(ctx context.Context, path string, p Progress, read reader, size int64) (*opened, error) {
 	src, err := transcript.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	o := transcript.Options{Progress: p.of("reading the transcript")}
-	var t *transcript.Transcript
-	if whole {
-		t, err = transcript.Read(ctx, src, src.Size(), o)
-	} else {
-		t, err = transcript.ReadTail(ctx, src, src.Size(), o)
+	if size < 0 {
+		size = src.Size()
 	}
+	t, err := read(ctx, src, size, transcript.Options{Progress: p.of("reading the transcript")})
 	if err != nil {
 		src.Close()
 		if errors.Is(err, transcript.ErrNoRecords) {
