@@ -108,7 +108,7 @@ func (s *Sessions) Search(ctx context.Context, o SearchOptions) (*Found, error) 
 		return nil, err
 	}
 	notes = append(notes, x.Notices()...)
-	u := s.begin(x, h.sources)
+	u := s.begin(x, h.sources, h.size)
 	if err := u.wait(ctx, o); err != nil {
 		return nil, err
 	}

@@ -146,7 +146,7 @@ func (s *Sessions) pick(ctx context.Context, ref string, p Progress) (*picked, e
 	case errors.As(otherErr, &ambiguous), ctx.Err() != nil:
 		return nil, otherErr
 	}
-	return nil, err
+	return nil, err // with what was skipped of this project, which explains more
 }
 
 // isPath reports whether a person means a file: an id holds no separator and no

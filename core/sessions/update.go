@@ -15,14 +15,14 @@ import (
 // update is a run of the index in the background.
 type update struct {
 	done        chan struct{} // closed when it has ended
-	read, total atomic.Int64  // bytes of transcript
+	read, total atomic.Int64  // bytes of transcript; all of them until it is known how many are new
 	report      index.Report  // after done
 	err         error
 }
 
 // begin starts an update with these sources, or gives the one that is running: what
 // that leaves out comes with the next search.
-func (s *Sessions) begin(x *index.Index, sources []index.Source) *update {
+func (s *Sessions) begin(x *index.Index, sources []index.Source, size int64) *update {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.update != nil {
@@ -33,6 +33,7 @@ func (s *Sessions) begin(x *index.Index, sources []index.Source) *update {
 		}
 	}
 	u := &update{done: make(chan struct{})}
+	u.total.Store(size)
 	s.update = u
 	go func() {
 		defer close(u.done)
@@ -74,6 +75,7 @@ type shelf struct {
 	agents  map[string]string // by path
 	key     string            // of the project, "" for all
 	found   *transcript.Sessions
+	size    int64 // of the sessions, in bytes
 }
 
 // shelf lists the transcripts to search, subagents' too.
@@ -101,6 +103,7 @@ func (s *Sessions) shelf(ctx context.Context, all bool, p Progress) (*shelf, err
 			}
 		}
 		add(x.Path, "")
+		h.size += x.Size
 		for _, a := range x.Subagents {
 			add(a.Path, a.ID)
 		}

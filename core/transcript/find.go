@@ -85,7 +85,7 @@ func (e *NotFoundError) Error() string {
 	if len(e.Skipped) > 0 {
 		why = fmt.Sprintf(" %d places were not taken; the first: %s.", len(e.Skipped), e.Skipped[0])
 	}
-	return fmt.Sprintf("%s in the %d folders that were looked into.%s List the sessions to see which there are; those of other projects have to be asked for", what, e.Looked, why)
+	return fmt.Sprintf("%s in the %d folders that were looked into.%s List the sessions to see which there are", what, e.Looked, why)
 }
 
 // Pick finds one session by its id, the beginning of it, or "latest", and
