@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"mem/core/memdir"
 	"mem/core/sessions"
@@ -91,6 +92,9 @@ func resumeWords(r *sessions.Resumed) string {
 		lines = append(lines, "Somebody is probably writing to it: "+r.Live)
 	}
 	for _, n := range r.Notes {
+		if r.Text != "" && strings.Contains(r.Text, n) {
+			continue // a brief says what is left out itself
+		}
 		lines = append(lines, "Note: "+n)
 	}
 	if r.NextCursor != "" {

@@ -57,7 +57,11 @@ func (a *app) showResumed(r *sessions.Resumed) {
 			fmt.Fprintf(a.Err, "file: %d more that differ\n", files.More)
 		}
 	}
-	a.sessionNotes(nil, 0, r.Notes)
+	for _, n := range r.Notes {
+		if !strings.Contains(r.Text, n) { // a brief says what is left out itself
+			a.sessionNotes(nil, 0, []string{n})
+		}
+	}
 	if r.NextCursor != "" {
 		fmt.Fprintln(a.Err, "older turns: --cursor", r.NextCursor)
 	}
