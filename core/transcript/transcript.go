@@ -60,7 +60,7 @@ type Options struct {
 	// Lines count from there, and parents before it are dangling.
 	From int64
 	// Strict checks the JSON of every record. Otherwise records that are known
-	// to be no conversation (FACTS: 80 % of the bytes) are counted by the type
+	// to be no conversation (80 % of the bytes) are counted by the type
 	// that they begin with, and only their ends and NUL bytes are looked at, so
 	// that damage inside them can go unnoticed. The rows are the same.
 	Strict bool
