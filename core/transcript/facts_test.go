@@ -16,7 +16,7 @@ import (
 	"mem/core/transcript/transcripttest"
 )
 
-func TestFacts(t *testing.T) {
+func TestFactsOfASession(t *testing.T) {
 	h := newHome(t)
 	p := h.repository("proj")
 	other := h.path("w", "proj", "core")

@@ -164,6 +164,31 @@ func TestFindCopiesInNamedFolder(t *testing.T) {
 	}
 }
 
+func TestFindOfOneSessionInTwoFiles(t *testing.T) {
+	h := newHome(t)
+	p := h.repository("proj")
+	path := h.session(p.Root, "s1", chat(p.Root, "of the client", "answer"), 2*time.Hour)
+	r := h.recording("s1", "of ours")
+	r.Cwd = p.Root
+	ours := h.append(r)
+	h.age(ours.Path, time.Hour)
+	again := h.session(h.mkdir("w/proj/sub"), "s1", chat(p.Root, "resumed elsewhere"), 3*time.Hour)
+	for _, s := range []func() (*Session, error){
+		func() (*Session, error) { return h.find(FindOptions{Project: p}).List[0], nil },
+		func() (*Session, error) { return Pick(t.Context(), h.env, FindOptions{Project: p}, "s1") },
+	} {
+		got, err := s()
+		if err != nil || got.Path != path {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		also := slices.Sorted(slices.Values(got.Also))
+		want := slices.Sorted(slices.Values([]string{ours.Path, again}))
+		if d := cmp.Diff(want, also); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
 func TestFindNothing(t *testing.T) {
 	h := newHome(t)
 	got := h.find(FindOptions{Project: h.repository("proj")})

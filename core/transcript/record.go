@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -320,7 +321,12 @@ var notices = [][]byte{
 	[]byte("<task-notification>"), []byte("[Request interrupted"), []byte("Caveat: "),
 }
 
+// isNotice takes a text as it stands in the line. Some writers of JSON escape the
+// angle brackets.
 func isNotice(text []byte) bool {
+	if bytes.HasPrefix(text, []byte(`\u003`)) {
+		text = []byte(angles.Replace(string(text[:min(len(text), 64)])))
+	}
 	for _, n := range notices {
 		if bytes.HasPrefix(text, n) {
 			return true
@@ -328,6 +334,9 @@ func isNotice(text []byte) bool {
 	}
 	return false
 }
+
+// angles undoes the escapes of angle brackets.
+var angles = strings.NewReplacer(`\u003c`, "<", `\u003C`, "<", `\u003e`, ">", `\u003E`, ">")
 
 // seconds parses a timestamp, 0 when it is none. The form that clients write is
 // read without time.Parse, which would cost as much as the rest of a short row.

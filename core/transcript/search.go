@@ -336,11 +336,13 @@ func (s *search) session(l *look) *Session {
 	return x
 }
 
-// better reports whether of two files of one session x is the one to show: an
-// original before a copy, then the one that was written last.
+// better reports whether of two files of one session x is the one to show: what the
+// client wrote before what we recorded, an original before a copy, then the one that
+// was written last.
 func better(x, y *Session) bool {
-	if copied := x.Origin == OriginArchive; copied != (y.Origin == OriginArchive) {
-		return !copied
+	rank := map[Origin]int{OriginRecorded: 1, OriginArchive: 2}
+	if rank[x.Origin] != rank[y.Origin] {
+		return rank[x.Origin] < rank[y.Origin]
 	}
 	return x.Modified.After(y.Modified)
 }
