@@ -66,7 +66,7 @@ type Options struct {
 // Source is one transcript to be indexed.
 type Source struct {
 	Path    string // of the file; names the source
-	Session string // id of the session
+	Session string // id of the session; for the file of a subagent that of its session
 	Project string // key of the project, as the caller will filter by it
 }
 
