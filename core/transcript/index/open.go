@@ -32,6 +32,7 @@ type Index struct {
 	opts     Options
 	readOnly bool
 	notices  []string
+	opened   os.FileInfo // of the file, to see when it is another
 	guard    *guard.Scanner
 	db       *sql.DB
 
@@ -207,8 +208,32 @@ func (x *Index) connect(ctx context.Context) error {
 	if err := x.prepare(ctx); err != nil {
 		return err
 	}
+	if x.opened, err = os.Stat(x.path); err != nil {
+		return err
+	}
 	x.read, err = x.db.Conn(ctx)
 	return err
+}
+
+// follow opens the index again where another process built it anew, or a person
+// deleted it: what this process has open then is a file without a name. The caller
+// holds both locks.
+func (x *Index) follow(ctx context.Context) error {
+	if x.readOnly || x.db == nil || x.named() {
+		return nil
+	}
+	x.disconnect() // nothing of it is of use
+	x.known, x.words = known{}, nil
+	if err := os.MkdirAll(x.opts.Dir, 0o700); err != nil {
+		return err
+	}
+	return x.problem(x.connectPatiently(ctx))
+}
+
+// named reports whether the file that is open still has its name.
+func (x *Index) named() bool {
+	st, err := os.Stat(x.path)
+	return err == nil && os.SameFile(st, x.opened)
 }
 
 // connectPatiently connects, again where another process is just making the

@@ -315,3 +315,32 @@ func TestNoPermission(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestNewFile: the index is deleted, or built anew by another process, while this
+// one has it open.
+func TestNewFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("nothing that is open can be deleted")
+	}
+	dir := filepath.Join(t.TempDir(), "cache")
+	s := newSession(t, t.TempDir(), "s")
+	want := s.prompt("findable")
+	x, other := open(t, Options{Dir: dir}), open(t, Options{Dir: dir})
+	update(t, x, s.source("p"))
+	if err := other.Rebuild(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if r := search(t, x, Query{Text: "findable"}); len(r.Hits) != 0 {
+		t.Errorf("the search sees a file that is no more: %+v", r)
+	}
+	update(t, other, s.source("p"))
+	first(t, x, "findable", want)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if r := update(t, x, s.source("p")); r.Entries != 1 {
+		t.Errorf("%+v", r)
+	}
+	first(t, x, "findable", want)
+	first(t, other, "findable", want)
+}

@@ -58,6 +58,12 @@ func (x *Index) Update(ctx context.Context, sources []Source, o UpdateOptions) (
 	if x.db == nil {
 		return Report{}, errClosed
 	}
+	x.reading.Lock()
+	err := x.follow(ctx)
+	x.reading.Unlock()
+	if err != nil {
+		return Report{}, err
+	}
 	rep, err := x.update(ctx, sources, o)
 	if _, merr := os.Lstat(x.path + damagedMark); merr == nil && !x.readOnly || errors.Is(err, ErrDamaged) {
 		if err := x.rebuild(ctx); err != nil {
