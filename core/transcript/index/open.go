@@ -19,7 +19,6 @@ import (
 
 	"mem/core/guard"
 	"mem/core/recall"
-	"mem/core/settings"
 )
 
 // busyTimeout is how long a statement waits for another process. A batch takes
@@ -93,14 +92,6 @@ func Open(ctx context.Context, o Options) (*Index, error) {
 		x.removeOld()
 	}
 	return x, nil
-}
-
-// Dir returns the directory of the index of a user; "" without a cache directory.
-func Dir(env settings.Env) string {
-	if env.CacheDir == "" {
-		return ""
-	}
-	return filepath.Join(env.CacheDir, "transcripts")
 }
 
 // Rebuild throws away what the index has and begins anew; the next update fills

@@ -3,9 +3,11 @@ package index
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"mem/core/guard"
 	"mem/core/recall"
+	"mem/core/settings"
 	"mem/core/transcript"
 )
 
@@ -61,6 +63,14 @@ type Options struct {
 	Open func(path string) (File, error)
 	// Workers parse transcripts side by side; 0 is one for each processor.
 	Workers int
+}
+
+// Dir returns the directory of the index of a user; "" without a cache directory.
+func Dir(env settings.Env) string {
+	if env.CacheDir == "" {
+		return ""
+	}
+	return filepath.Join(env.CacheDir, "transcripts")
 }
 
 // Source is one transcript to be indexed.

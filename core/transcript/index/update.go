@@ -58,13 +58,21 @@ func (x *Index) Update(ctx context.Context, sources []Source, o UpdateOptions) (
 	if x.db == nil {
 		return Report{}, errClosed
 	}
-	x.reading.Lock()
-	err := x.follow(ctx)
-	x.reading.Unlock()
-	if err != nil {
+	follow := func() error {
+		x.reading.Lock()
+		defer x.reading.Unlock()
+		return x.follow(ctx)
+	}
+	if err := follow(); err != nil {
 		return Report{}, err
 	}
 	rep, err := x.update(ctx, sources, o)
+	if errors.Is(err, ErrBusy) && !x.readOnly && !x.named() {
+		if err := follow(); err != nil {
+			return rep, err
+		}
+		rep, err = x.update(ctx, sources, o)
+	}
 	if _, merr := os.Lstat(x.path + damagedMark); merr == nil && !x.readOnly || errors.Is(err, ErrDamaged) {
 		if err := x.rebuild(ctx); err != nil {
 			return rep, err
