@@ -24,6 +24,24 @@ func (x *Index) used(ctx context.Context) (int64, error) {
 	return (pages - free) * size, nil
 }
 
+// limit leaves out the sessions that were written to longest ago where the index
+// has become too large.
+func (x *Index) limit(ctx context.Context, u *run) error {
+	for range 3 {
+		used, err := x.used(ctx)
+		if err != nil || used <= x.opts.MaxBytes {
+			return err
+		}
+		if err := x.leaveOut(ctx, float64(x.opts.MaxBytes)*keepPart/float64(used), u); err != nil {
+			if errors.Is(err, errNothing) {
+				return nil
+			}
+			return err
+		}
+	}
+	return nil
+}
+
 // leaveOut takes out the sessions that were written to longest ago, all but the
 // part keep of the entries. A source that is left out is read anew when it
 // changes. The newest one stays, whatever its size.

@@ -86,6 +86,9 @@ func (x *Index) lookUp(ctx context.Context, s scored) (Hit, error) {
 	return h, nil
 }
 
+// openFiles is how many transcripts a search has open at a time.
+const openFiles = 32
+
 // reader reads the texts of hits.
 type reader struct {
 	x       *Index
@@ -107,6 +110,10 @@ func (r *reader) close() {
 func (r *reader) read(h *Hit, source int64) (ok bool, err error) {
 	f := r.files[source]
 	if f == nil {
+		if len(r.files) >= openFiles {
+			r.close()
+			clear(r.files)
+		}
 		if f, err = r.x.opts.Open(h.Path); err != nil {
 			return false, err
 		}

@@ -41,6 +41,10 @@ func (x *Index) refresh(ctx context.Context) error {
 	return nil
 }
 
+// maxCounts is how many counts are remembered. A query needs maxTerms of them and
+// those of the words that it is corrected to.
+const maxCounts = 10_000
+
 // count returns in how many entries a term stands, at most manyEntries.
 func (x *Index) count(ctx context.Context, term string) (int, error) {
 	if n, ok := x.known.counts[term]; ok {
@@ -49,6 +53,9 @@ func (x *Index) count(ctx context.Context, term string) (int, error) {
 	var n int
 	err := scanOne(ctx, x.read, &n, "SELECT count(*) FROM (SELECT 1 FROM term WHERE term MATCH ? LIMIT ?)", quoteTerm(term), manyEntries)
 	if err == nil {
+		if len(x.known.counts) >= maxCounts {
+			clear(x.known.counts)
+		}
 		x.known.counts[term] = n
 	}
 	return n, err

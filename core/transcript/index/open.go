@@ -15,12 +15,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
 	_ "modernc.org/sqlite" // the driver
 
 	"mem/core/guard"
 	"mem/core/recall"
-	"mem/core/settings"
 )
 
 // busyTimeout is how long a statement waits for another process. A batch takes
@@ -33,6 +31,7 @@ type Index struct {
 	opts     Options
 	readOnly bool
 	notices  []string
+	opened   os.FileInfo // of the file, to see when it is another
 	guard    *guard.Scanner
 	db       *sql.DB
 
@@ -93,14 +92,6 @@ func Open(ctx context.Context, o Options) (*Index, error) {
 		x.removeOld()
 	}
 	return x, nil
-}
-
-// Dir returns the directory of the index of a user; "" without a cache directory.
-func Dir(env settings.Env) string {
-	if env.CacheDir == "" {
-		return ""
-	}
-	return filepath.Join(env.CacheDir, "transcripts")
 }
 
 // Rebuild throws away what the index has and begins anew; the next update fills
@@ -208,8 +199,32 @@ func (x *Index) connect(ctx context.Context) error {
 	if err := x.prepare(ctx); err != nil {
 		return err
 	}
+	if x.opened, err = os.Stat(x.path); err != nil {
+		return err
+	}
 	x.read, err = x.db.Conn(ctx)
 	return err
+}
+
+// follow opens the index again where another process built it anew, or a person
+// deleted it: what this process has open then is a file without a name. The caller
+// holds both locks.
+func (x *Index) follow(ctx context.Context) error {
+	if x.readOnly || x.db == nil || x.named() {
+		return nil
+	}
+	x.disconnect() // nothing of it is of use
+	x.known, x.words = known{}, nil
+	if err := os.MkdirAll(x.opts.Dir, 0o700); err != nil {
+		return err
+	}
+	return x.problem(x.connectPatiently(ctx))
+}
+
+// named reports whether the file that is open still has its name.
+func (x *Index) named() bool {
+	st, err := os.Stat(x.path)
+	return err == nil && os.SameFile(st, x.opened)
 }
 
 // connectPatiently connects, again where another process is just making the
@@ -374,49 +389,4 @@ func (x *Index) connectReadOnly(ctx context.Context, cause error) error {
 	x.notices = append(x.notices, fmt.Sprintf("The index of transcripts %s cannot be written (%v): what was said since it was written last is not found.", x.path, cause))
 	x.read, err = x.db.Conn(ctx)
 	return err
-}
-
-// lock waits until no other process updates or replaces the index. Where the
-// system has no locks it goes on without: transactions keep the index right.
-func (x *Index) lock(ctx context.Context) (unlock func(), err error) {
-	l := flock.New(filepath.Join(x.opts.Dir, "lock"), flock.SetPermissions(0o600))
-	for {
-		ok, err := l.TryLock()
-		if err != nil || ok {
-			return func() { l.Unlock() }, nil // closing it unlocks
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(25 * time.Millisecond):
-		}
-	}
-}
-
-// oldAge is how long an index of another version is kept: as long as it is
-// written to, an older mem is in use beside this one.
-const oldAge = 14 * 24 * time.Hour
-
-// removeOld deletes indexes of other versions that nobody uses any more.
-func (x *Index) removeOld() {
-	names, err := filepath.Glob(filepath.Join(globEscape(x.opts.Dir), "transcripts-*.db"))
-	if err != nil {
-		return
-	}
-	for _, name := range names {
-		st, err := os.Lstat(name)
-		if err != nil || filepath.Base(name) == FileName || !st.Mode().IsRegular() || time.Since(st.ModTime()) < oldAge {
-			continue
-		}
-		for _, suffix := range []string{"-wal", "-shm", ""} {
-			os.Remove(name + suffix) // the next start tries again
-		}
-	}
-}
-
-func globEscape(dir string) string {
-	if runtime.GOOS == "windows" {
-		return dir // has no escapes; a miss leaves a file
-	}
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }

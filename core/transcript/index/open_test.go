@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -257,4 +258,89 @@ func TestDir(t *testing.T) {
 	if got := Dir(settings.Env{}); got != "" {
 		t.Error(got)
 	}
+}
+
+// inMemory is a transcript that does not lie on disk as it is.
+type inMemory struct{ *strings.Reader }
+
+func (inMemory) Close() error { return nil }
+
+// TestOpener: a transcript that is kept in another form, as archived ones are.
+func TestOpener(t *testing.T) {
+	dir := t.TempDir()
+	packed := filepath.Join(dir, "session.jsonl.gz")
+	if err := os.WriteFile(packed, []byte("short"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text := `{"type":"user","uuid":"one","message":{"content":"unpacked words"}}` + "\n"
+	x := open(t, Options{Open: func(path string) (File, error) {
+		if path != packed {
+			t.Errorf("opens %s", path)
+		}
+		return inMemory{strings.NewReader(text)}, nil
+	}})
+	var done, total int64
+	r, err := x.Update(t.Context(), []Source{{packed, "session", "p"}}, UpdateOptions{Progress: func(d, n int64) { done, total = d, n }})
+	if err != nil || r.Entries != 1 {
+		t.Fatalf("%+v %v", r, err)
+	}
+	if done != total || total != int64(len(text)) {
+		t.Errorf("%d of %d bytes, want %d", done, total, len(text))
+	}
+	first(t, x, "unpacked", "one")
+	if r := update(t, x, Source{packed, "session", "p"}); r.Changed != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestNoPermission(t *testing.T) {
+	if os.Geteuid() == 0 || runtime.GOOS == "windows" {
+		t.Skip("this user may write everywhere")
+	}
+	dir := t.TempDir()
+	s := newSession(t, t.TempDir(), "s")
+	want := s.prompt("findable")
+	x := open(t, Options{Dir: dir})
+	update(t, x, s.source("p"))
+	x.Close()
+	for path, mode := range map[string]os.FileMode{x.Path(): 0o400, dir: 0o500} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer os.Chmod(dir, 0o700)
+	x = open(t, Options{Dir: dir})
+	first(t, x, "findable", want)
+	if _, err := x.Update(t.Context(), nil, UpdateOptions{}); !errors.Is(err, ErrReadOnly) {
+		t.Error(err)
+	}
+}
+
+// TestNewFile: the index is deleted, or built anew by another process, while this
+// one has it open.
+func TestNewFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("nothing that is open can be deleted")
+	}
+	dir := filepath.Join(t.TempDir(), "cache")
+	s := newSession(t, t.TempDir(), "s")
+	want := s.prompt("findable")
+	x, other := open(t, Options{Dir: dir}), open(t, Options{Dir: dir})
+	update(t, x, s.source("p"))
+	if err := other.Rebuild(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if r := search(t, x, Query{Text: "findable"}); len(r.Hits) != 0 {
+		t.Errorf("the search sees a file that is no more: %+v", r)
+	}
+	update(t, other, s.source("p"))
+	first(t, x, "findable", want)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if r := update(t, x, s.source("p")); r.Entries != 1 {
+		t.Errorf("%+v", r)
+	}
+	first(t, x, "findable", want)
+	first(t, other, "findable", want)
 }

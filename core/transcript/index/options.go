@@ -3,9 +3,11 @@ package index
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"mem/core/guard"
 	"mem/core/recall"
+	"mem/core/settings"
 	"mem/core/transcript"
 )
 
@@ -63,10 +65,18 @@ type Options struct {
 	Workers int
 }
 
+// Dir returns the directory of the index of a user; "" without a cache directory.
+func Dir(env settings.Env) string {
+	if env.CacheDir == "" {
+		return ""
+	}
+	return filepath.Join(env.CacheDir, "transcripts")
+}
+
 // Source is one transcript to be indexed.
 type Source struct {
 	Path    string // of the file; names the source
-	Session string // id of the session
+	Session string // id of the session; for the file of a subagent that of its session
 	Project string // key of the project, as the caller will filter by it
 }
 

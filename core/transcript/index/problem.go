@@ -25,6 +25,9 @@ func problem(path string, err error) error {
 	if err == nil {
 		return nil
 	}
+	if replaced(err) {
+		return fmt.Errorf("%w: another process builds %s anew; try again in a moment (%v)", ErrBusy, path, err)
+	}
 	switch code(err) {
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%w: the index of transcripts %s cannot grow; free some space and search again, nothing is lost (%v)", ErrFull, path, err)
@@ -48,6 +51,20 @@ func code(err error) int {
 		return e.Code() & 0xff
 	}
 	return 0
+}
+
+// replaced reports what SQLite says when a file is deleted, or another one takes
+// its place, while it is at work on it.
+func replaced(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code() {
+	case sqlite3.SQLITE_READONLY_DBMOVED, sqlite3.SQLITE_IOERR_DELETE_NOENT, sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_VNODE:
+		return true
+	}
+	return false
 }
 
 // damaged reports an error that a new index would not have.

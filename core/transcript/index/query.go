@@ -161,7 +161,10 @@ func (x *Index) correct(ctx context.Context, p *parsed, text string, lost []reca
 		for _, w := range near {
 			stem := recall.StemOf(w)
 			term := termOf(stem)
-			n := x.known.counts[term]
+			n, err := x.count(ctx, term)
+			if err != nil {
+				return err
+			}
 			p.add(sought{term: term, stem: stem, word: w, count: n, weight: x.rarity(n) * [...]float64{1, oneSlip, twoSlips}[edits]})
 		}
 	}

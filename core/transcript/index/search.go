@@ -84,6 +84,14 @@ func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 	if x.read == nil {
 		return Result{}, errClosed
 	}
+	// A search beside an update goes on with what is open; the next one follows.
+	if x.updating.TryLock() {
+		err := x.follow(ctx)
+		x.updating.Unlock()
+		if err != nil {
+			return Result{}, err
+		}
+	}
 	res, err := x.search(ctx, q)
 	if err = x.problem(err); errors.Is(err, ErrDamaged) && !x.readOnly {
 		// An update may never come to the damaged place; this tells it.

@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -18,6 +17,7 @@ const (
 	batchEntries = 4_000
 	batchBytes   = 64 << 20
 	batchTime    = time.Second
+	batchFiles   = 100 // they are open until then
 )
 
 // UpdateOptions of one update.
@@ -58,7 +58,21 @@ func (x *Index) Update(ctx context.Context, sources []Source, o UpdateOptions) (
 	if x.db == nil {
 		return Report{}, errClosed
 	}
+	follow := func() error {
+		x.reading.Lock()
+		defer x.reading.Unlock()
+		return x.follow(ctx)
+	}
+	if err := follow(); err != nil {
+		return Report{}, err
+	}
 	rep, err := x.update(ctx, sources, o)
+	if errors.Is(err, ErrBusy) && !x.readOnly && !x.named() {
+		if err := follow(); err != nil {
+			return rep, err
+		}
+		rep, err = x.update(ctx, sources, o)
+	}
 	if _, merr := os.Lstat(x.path + damagedMark); merr == nil && !x.readOnly || errors.Is(err, ErrDamaged) {
 		if err := x.rebuild(ctx); err != nil {
 			return rep, err
@@ -192,9 +206,10 @@ func (u *run) split(ctx context.Context, queue, todo chan<- *task) {
 			continue
 		}
 		j.file = f
-		for from := j.offset; ; {
+		begin := j.offset // which moves as soon as the first task is out
+		for from := begin; ; {
 			to := min(from+chunkBytes, j.content)
-			t := &task{job: j, from: from, to: to, first: from == j.offset, last: to >= j.content, out: make(chan chunk, 1)}
+			t := &task{job: j, from: from, to: to, first: from == begin, last: to >= j.content, out: make(chan chunk, 1)}
 			select {
 			case queue <- t:
 			case <-ctx.Done():
@@ -242,7 +257,7 @@ func (u *run) write(ctx context.Context, queue <-chan *task) error {
 		}
 		u.take(t, c)
 		b := &u.batch
-		if len(b.rows) >= batchEntries || b.bytes >= batchBytes || time.Since(b.since) >= batchTime {
+		if len(b.rows) >= batchEntries || len(b.jobs) >= batchFiles || b.bytes >= batchBytes || time.Since(b.since) >= batchTime {
 			if err := u.flush(ctx); err != nil {
 				return err
 			}
@@ -290,142 +305,6 @@ func (u *run) take(t *task, c chunk) {
 	j.done = j.done || t.last
 }
 
-// flush writes the batch in one transaction.
-func (u *run) flush(ctx context.Context) error {
-	b := u.batch
-	u.batch = batch{since: time.Now(), rows: b.rows[:0], words: b.words[:0], jobs: b.jobs[:0]}
-	if len(b.jobs) == 0 {
-		return nil
-	}
-	// FTS5 takes rows fastest in the order of their ids.
-	slices.SortFunc(b.rows, func(p, q row) int { return int(min(max(p.id-q.id, -1), 1)) })
-	tx, err := u.x.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	for _, j := range b.jobs {
-		if err := u.move(ctx, tx, j); err != nil {
-			return err
-		}
-	}
-	if err := u.insert(ctx, tx, b.rows); err != nil {
-		return err
-	}
-	added, err := u.x.addWords(ctx, tx, b.words)
-	if err != nil {
-		return err
-	}
-	if err := tx.Commit(); err != nil {
-		return err
-	}
-	for _, w := range added {
-		u.x.words[w] = struct{}{}
-	}
-	for _, j := range b.jobs {
-		j.expect = j.offset
-		if j.done {
-			j.close()
-		}
-	}
-	return u.x.limit(ctx, u)
-}
-
-// move sets how far a source is indexed. Where the table does not say what this
-// process wrote last, another one works on the source, or it was left out: then
-// the job ends here, and its entries are not written.
-func (u *run) move(ctx context.Context, tx *sql.Tx, j *job) error {
-	if j.lost {
-		return nil
-	}
-	mark, err := markOf(j.file, j.offset)
-	if err != nil {
-		j.lost = true
-		u.rep.Unread = append(u.rep.Unread, Unread{j.Path, err.Error()})
-		return nil
-	}
-	size := int64(unfinished)
-	if j.done {
-		size = j.size
-	}
-	r, err := tx.ExecContext(ctx, `UPDATE source SET size = ?, mtime = ?, offset = ?, mark = ?, turn = ?, within = ?, first = ?, last = ?, entries = ?
-		WHERE id = ? AND offset = ? AND omitted = 0`,
-		size, j.mtime, j.offset, mark, j.place.turn, j.place.within, j.first, j.last, j.entries, j.id, j.expect)
-	if err != nil {
-		return err
-	}
-	if n, err := r.RowsAffected(); err != nil || n == 0 {
-		j.lost = true
-		return err
-	}
-	return nil
-}
-
-func (u *run) insert(ctx context.Context, tx *sql.Tx, rows []row) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	lost := map[int64]bool{}
-	for _, j := range u.jobs {
-		lost[j.id] = j.lost
-	}
-	terms, err := tx.PrepareContext(ctx, "INSERT INTO term(rowid, terms) VALUES(?, ?)")
-	if err != nil {
-		return err
-	}
-	defer terms.Close()
-	entries, err := tx.PrepareContext(ctx, "INSERT INTO entry VALUES(?, ?, ?, ?, ?, ?)")
-	if err != nil {
-		return err
-	}
-	defer entries.Close()
-	for i := range rows {
-		r := &rows[i]
-		if lost[r.id.source()] {
-			continue
-		}
-		if _, err := terms.Exec(int64(r.id), r.terms); err != nil {
-			return err
-		}
-		if _, err := entries.Exec(int64(r.id), r.offset, r.length, r.uuid, r.time, r.sidechain); err != nil {
-			return err
-		}
-		u.rep.Entries++
-	}
-	return nil
-}
-
-// addWords stores words that the index has not seen, for corrections.
-func (x *Index) addWords(ctx context.Context, tx *sql.Tx, words []string) (added []string, err error) {
-	if x.words == nil || len(x.words) > maxWords {
-		x.words = map[string]struct{}{}
-	}
-	for _, w := range words {
-		if _, ok := x.words[w]; !ok {
-			added = append(added, w)
-		}
-	}
-	if len(added) == 0 {
-		return nil, nil
-	}
-	slices.Sort(added)
-	added = slices.Compact(added)
-	st, err := tx.PrepareContext(ctx, "INSERT OR IGNORE INTO word(text) VALUES(?)")
-	if err != nil {
-		return nil, err
-	}
-	defer st.Close()
-	for _, w := range added {
-		if _, err := st.Exec(w); err != nil {
-			return nil, err
-		}
-	}
-	return added, nil
-}
-
-// maxWords is how many words an update remembers to have stored.
-const maxWords = 1 << 18
-
 // redact removes secrets from a text.
 func (x *Index) redact(text string) string {
 	b := []byte(text)
@@ -434,22 +313,4 @@ func (x *Index) redact(text string) string {
 		return text
 	}
 	return string(out)
-}
-
-// limit leaves out the sessions that were written to longest ago where the index
-// has become too large.
-func (x *Index) limit(ctx context.Context, u *run) error {
-	for range 3 {
-		used, err := x.used(ctx)
-		if err != nil || used <= x.opts.MaxBytes {
-			return err
-		}
-		if err := x.leaveOut(ctx, float64(x.opts.MaxBytes)*keepPart/float64(used), u); err != nil {
-			if errors.Is(err, errNothing) {
-				return nil
-			}
-			return err
-		}
-	}
-	return nil
 }

@@ -367,3 +367,45 @@ func TestLimit(t *testing.T) {
 		t.Errorf("%v %v", st.Size(), err)
 	}
 }
+
+// TestManyChunks: one transcript that several workers parse, with sessions of one
+// record around it, more than may be open at a time.
+func TestManyChunks(t *testing.T) {
+	dir := t.TempDir()
+	var sources []Source
+	for i := range 2*batchFiles + 7 {
+		s := newSession(t, dir, fmt.Sprint("small", i))
+		s.prompt("small words")
+		sources = append(sources, s.source("p"))
+	}
+	big := newSession(t, dir, "big")
+	filler := strings.Repeat("z", chunkBytes/16)
+	var want []string
+	for i := range 64 {
+		want = append(want, big.prompt(fmt.Sprintf("large words number%d", i)))
+		big.append(`{"type":"noise","x":"` + filler + `"}` + "\n")
+	}
+	x := open(t, Options{Workers: 4})
+	r := update(t, x, append(sources, big.source("p"))...)
+	if r.Entries != len(want)+len(sources) || r.Malformed != 0 || len(r.Unread) != 0 {
+		t.Errorf("%+v", r)
+	}
+	for i := range want {
+		first(t, x, fmt.Sprint("number", i), want[i])
+	}
+	// Turns follow each other over the pieces.
+	rows, err := x.db.Query("SELECT id FROM entry WHERE id >> ? = (SELECT id FROM source WHERE session = 'big') ORDER BY offset", srcShift)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for n := 1; rows.Next(); n++ {
+		var id rowID
+		if err := rows.Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		if id.turn() != n || id.role() != Prompt {
+			t.Fatalf("record %d is in turn %d", n, id.turn())
+		}
+	}
+}
