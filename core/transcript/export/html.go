@@ -133,7 +133,7 @@ func (p *page) item(it *item) {
 	p.section()
 	if who := speaker(it.kind); who != p.last {
 		p.put("<h3 class=\"", classes[it.kind], "\">", esc(who), stamp(it.at, "15:04"))
-		if it.model != "" && it.kind == assistant {
+		if it.model != "" && classes[it.kind] == "assistant" {
 			p.put(" <span>", esc(it.model), "</span>")
 		}
 		p.put("</h3>\n")
@@ -174,7 +174,7 @@ func (p *page) item(it *item) {
 
 func (p *page) pre(s string) {
 	if s != "" {
-		p.put("<pre>", strings.TrimPrefix("\n"+esc(s), "\n\n"), "</pre>\n")
+		p.put("<pre>\n", esc(s), "</pre>\n") // the first line end is not part of it
 	}
 }
 
