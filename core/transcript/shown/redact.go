@@ -51,7 +51,7 @@ func (r *Redactor) Text(s string) string {
 	if r.scan == nil || s == "" {
 		return s
 	}
-	return r.apply(s, r.edits(s, 0, len(s)), 0, len(s))
+	return r.apply(s, r.edits(s, len(s), len(s)), 0, len(s))
 }
 
 // Shorten gives a text without its secrets that costs at most about most, and
