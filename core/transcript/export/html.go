@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"encoding/json"
 	"html"
 	"strconv"
 	"strings"
@@ -220,21 +219,4 @@ func (p *page) end(r *Result) {
 		p.put("<li>", esc(shown.Line(s, 2000)), "</li>\n")
 	}
 	p.put("</ul>\n</footer>\n</body>\n</html>\n")
-}
-
-// argument is the argument that says most about a call, on one line.
-func argument(input string) string {
-	if len(input) > 1<<20 {
-		return ""
-	}
-	var in map[string]any
-	if json.Unmarshal([]byte(input), &in) != nil {
-		return ""
-	}
-	for _, key := range []string{"command", "file_path", "path", "pattern", "query", "url", "description", "prompt", "name"} {
-		if s, ok := in[key].(string); ok && s != "" {
-			return shown.FirstLine(s, 100)
-		}
-	}
-	return ""
 }

@@ -255,11 +255,9 @@ func (r *Redactor) inside(raw []byte) []string {
 	return out
 }
 
-// AgainJSON is Again for the strings in a JSON value.
+// AgainJSON is Again for the strings in a JSON value. Escapes that JSON does not
+// ask for are undone.
 func (r *Redactor) AgainJSON(raw json.RawMessage) json.RawMessage {
-	if len(r.list) == 0 {
-		return raw
-	}
 	return rewrite(raw, r.Again)
 }
 
