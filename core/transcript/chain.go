@@ -289,12 +289,11 @@ func (t *Transcript) logicalParent(start int) int {
 
 // compaction returns what the boundary u says.
 func (t *Transcript) compaction(u UUID) (*Compaction, bool) {
-	for i := len(t.Compactions) - 1; i >= 0; i-- {
-		if t.Compactions[i].UUID == u {
-			return &t.Compactions[i], true
-		}
+	i, ok := t.said[u]
+	if !ok {
+		return nil, false
 	}
-	return nil, false
+	return &t.Compactions[i], true
 }
 
 // coverage counts the marks.

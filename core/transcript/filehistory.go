@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -158,12 +159,30 @@ type ComparedFile struct {
 	Reason string // why the state is unknown
 }
 
-// Disk is how files are read: ReadFile returns at most limit bytes of a regular
-// file and an error that wraps fs.ErrNotExist when there is none;
-// project.ReadFile serves. Stat returns the size of one.
+// Disk is how files are read. Stat returns the size of a regular file, in bytes,
+// and ReadFile its content; limit bounds it. Where there is no file their errors
+// wrap fs.ErrNotExist.
 type Disk struct {
 	Stat     func(path string) (size int64, err error)
 	ReadFile func(path string, limit int64) ([]byte, error)
+}
+
+// OSDisk is the disk itself. Anything but a regular file is an error, so that
+// nothing blocks.
+func OSDisk() Disk {
+	return Disk{
+		Stat: func(path string) (int64, error) {
+			st, err := os.Stat(path)
+			if err != nil {
+				return 0, err
+			}
+			if !st.Mode().IsRegular() {
+				return 0, errors.New("it is no regular file")
+			}
+			return st.Size(), nil
+		},
+		ReadFile: project.ReadFile,
+	}
 }
 
 // maxCompared is the largest file that is compared, in bytes.

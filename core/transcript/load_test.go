@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"mem/core/project"
-	"os"
 )
 
 func loadAll(t *testing.T, s string) []Message {
@@ -166,16 +165,7 @@ func TestFileHistory(t *testing.T) {
 	if h.Records != 10 || h.Skipped != 1 || h.Problems != 1 {
 		t.Errorf("%d records, %d skipped, %d problems", h.Records, h.Skipped, h.Problems)
 	}
-	disk := Disk{
-		Stat: func(p string) (int64, error) {
-			st, err := os.Stat(p)
-			if err != nil {
-				return 0, err
-			}
-			return st.Size(), nil
-		},
-		ReadFile: project.ReadFile,
-	}
+	disk := OSDisk()
 	files, err := h.Compare(context.Background(), disk, backups)
 	if err != nil {
 		t.Fatal(err)
@@ -193,6 +183,10 @@ func TestFileHistory(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+
+	if _, err := disk.Stat(dir); err == nil {
+		t.Error("a folder counts as a file")
 	}
 
 	// Up to an earlier leaf there is only the first copy.

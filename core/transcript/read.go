@@ -306,6 +306,10 @@ func (p *Problems) join(q *Problems, base uint32) {
 // conclude fills in what needs the whole.
 func (t *Transcript) conclude(sum *facts) {
 	t.Compactions = sum.compactions.all
+	t.said = make(map[UUID]int32, len(t.Compactions))
+	for i := range t.Compactions {
+		t.said[t.Compactions[i].UUID] = int32(i)
+	}
 	if len(t.Summaries) > maxSummaries {
 		t.Summaries = t.Summaries[len(t.Summaries)-maxSummaries:]
 	}

@@ -68,6 +68,32 @@ func TestNoTranscript(t *testing.T) {
 	}
 }
 
+func TestTranscriptFacts(t *testing.T) {
+	line := func(more string) string { return `{"isSidechain":false,` + more + "}\n" }
+	s := line(`"type":"user","uuid":"u1","parentUuid":null,"message":{"content":"one"},"timestamp":"2026-05-04T08:00:00.000Z","cwd":"/srv/a","gitBranch":"main","sessionId":"s0","version":"1"`) +
+		line(`"type":"assistant","uuid":"a1","parentUuid":"u1","message":{"model":"claude-test-1","content":[]},"timestamp":"2026-05-04T07:59:00+02:00","cwd":"/srv/b","gitBranch":"topic","sessionId":"s1","version":"2"`) +
+		line(`"type":"assistant","uuid":"a2","parentUuid":"a1","message":{"model":"<synthetic>","content":[]},"isApiErrorMessage":true,"timestamp":"2026-05-04T09:30:00Z","cwd":"/srv/a","gitBranch":"","sessionId":"s1","version":"3"`) +
+		line(`"type":"user","uuid":"k1","parentUuid":null,"isSidechain":true,"message":{"content":"of a subagent"},"timestamp":"2027-01-01T00:00:00Z","agentId":"x"`) +
+		line(`"type":"user","uuid":"u2","parentUuid":"a2","message":{"content":"two"},"timestamp":"no time"`) +
+		line(`"type":"user","uuid":"u3","parentUuid":"u2","message":{"content":"`+strings.Repeat("長", 1000)+`"}`)
+	tr := readString(t, s, Options{})
+	if tr.Session != "s1" || tr.Branch != "topic" || tr.Version != "3" || tr.Model != "claude-test-1" || tr.Agent != "" || tr.Subagent ||
+		strings.Join(tr.Cwds, " ") != "/srv/a /srv/b" || tr.FirstPrompt != "one" || tr.Turns != 3 || tr.Title != "" {
+		t.Errorf("%+v", tr)
+	}
+	if tr.Start.Format(time.RFC3339) != "2026-05-04T05:59:00Z" || tr.End.Format(time.RFC3339) != "2026-05-04T09:30:00Z" {
+		t.Errorf("from %s to %s", tr.Start, tr.End)
+	}
+	if r := tr.Rows[2]; !r.Flags.Has(FlagAPIError) {
+		t.Errorf("%+v", r)
+	}
+	last := row("u4", "")
+	tr = readString(t, strings.Replace(last, "hello", strings.Repeat("長", 1000), 1), Options{})
+	if n := len(tr.FirstPrompt); n > maxText+3 || !strings.HasSuffix(tr.FirstPrompt, "長…") {
+		t.Errorf("a first prompt of %d bytes", n)
+	}
+}
+
 func TestUnknownLeaf(t *testing.T) {
 	tr := readString(t, row("u1", "")+row("u2", "u1"), Options{})
 	if c := tr.Chain(ParseUUID("elsewhere")); len(c.Rows) != 0 || c.By != ByNothing || c.Coverage.Messages != 2 || c.Coverage.Unreachable != 2 {

@@ -50,3 +50,40 @@ func TestSamples(t *testing.T) {
 		t.Fatalf("%d transcripts below %s, %v", seen, root, err)
 	}
 }
+
+// TestSamplesResume replays what the client did: each prompt that follows a
+// dequeue was sent by a client that had loaded the file up to there, so its
+// parent is the resume point of that part of the file.
+func TestSamplesResume(t *testing.T) {
+	root := os.Getenv("MEM_SAMPLES")
+	if root == "" {
+		t.Skip("MEM_SAMPLES names no folder of transcripts")
+	}
+	files, err := filepath.Glob(filepath.Join(root, "*", "*.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resumed := 0
+	for _, p := range files {
+		data, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := readString(t, string(data), Options{})
+		lines := strings.SplitAfter(string(data), "\n")
+		for _, r := range whole.Rows {
+			if !r.Flags.Has(FlagPrompt) || r.Parent.IsZero() || r.Line < 2 || !strings.Contains(lines[r.Line-2], `"dequeue"`) {
+				continue
+			}
+			before := readString(t, string(data[:r.Offset]), Options{})
+			if got := before.Chain(UUID{}).ResumePoint(before); got != r.Parent {
+				t.Errorf("%s line %d hangs on %s, not on %s", filepath.Base(p), r.Line, r.Parent, got)
+			}
+			resumed++
+		}
+	}
+	t.Logf("%d prompts after a resume", resumed)
+	if resumed == 0 {
+		t.Error("no prompt after a resume")
+	}
+}

@@ -60,7 +60,7 @@ type Options struct {
 	// Lines count from there, and parents before it are dangling.
 	From int64
 	// Strict checks the JSON of every record. Otherwise records that are known
-	// to be no conversation (FACTS: 80 % of the bytes) are counted by the type
+	// to be no conversation (80 % of the bytes) are counted by the type
 	// that they begin with, and only their ends and NUL bytes are looked at, so
 	// that damage inside them can go unnoticed. The rows are the same.
 	Strict bool
@@ -110,9 +110,10 @@ type Transcript struct {
 	LastPrompt UUID
 
 	index   index
-	links   []int32 // effective parent of each row, or noParent
-	last    int     // the last message row, -1 without one
-	history []span  // records of the file history
+	links   []int32        // effective parent of each row, or noParent
+	last    int            // the last message row, -1 without one
+	history []span         // records of the file history
+	said    map[UUID]int32 // index in Compactions of what a boundary says
 	// What ReadTail left pending.
 	pending      *grid
 	pendingParts int
