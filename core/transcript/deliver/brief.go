@@ -14,8 +14,9 @@ const (
 )
 
 // briefUnit writes a unit for reading: who, when, and what was said in a fence;
-// tool calls on one line each with what came of them.
-func briefUnit(pieces []piece, starts bool, turn int, left *LeftOut) string {
+// tool calls on one line each with what came of them. who spoke last is not named
+// again.
+func briefUnit(pieces []piece, u *unit, who *string, left *LeftOut) string {
 	var b strings.Builder
 	results := map[string][]*piece{}
 	for i := range pieces {
@@ -24,21 +25,20 @@ func briefUnit(pieces []piece, starts bool, turn int, left *LeftOut) string {
 		}
 	}
 	headed := false
-	who := ""
 	for i := range pieces {
 		p := &pieces[i]
-		if p.kind == saidUser && !p.meta && starts && !headed {
-			fmt.Fprintf(&b, "## Turn %s%s\n\n", shown.Number(turn), clock(" · ", p.at))
-			headed = true
+		if p.kind == saidUser && !p.meta && u.starts && !headed {
+			fmt.Fprintf(&b, "## Turn %s%s\n\n", shown.Number(u.turn), clock(" · ", p.at))
+			headed, *who = true, ""
 		}
-		if w := p.who(); w != "" && w != who {
-			fmt.Fprintf(&b, "**%s**%s\n\n", w, clock(" ", p.at))
-			who = w
+		if w := p.who(); w != "" && w != *who {
+			fmt.Fprintf(&b, "**%s**%s\n\n", w, hour(p.at))
+			*who = w
 		}
 		switch p.kind {
 		case boundary:
 			fmt.Fprintf(&b, "---\n\nThe conversation was compacted here%s: what was before is gone but for its summary.\n\n", clock(", ", p.at))
-			who = ""
+			*who = ""
 		case call:
 			fmt.Fprintf(&b, "- call of %s %s", shown.Code(p.name, 80), shown.Code(string(p.input), maxInputLine))
 			if rs := results[p.id]; len(rs) > 0 {
@@ -121,6 +121,14 @@ func clock(before string, t time.Time) string {
 		return ""
 	}
 	return before + t.UTC().Format("2006-01-02 15:04") + " UTC"
+}
+
+// hour is a time within a turn, whose heading has the day.
+func hour(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(" 15:04")
 }
 
 // briefHead says what session it is.

@@ -171,8 +171,8 @@ func (p *piece) rough() int {
 func (j *job) measure(r *rendered) int {
 	var scratch LeftOut
 	if j.o.Format == Brief {
-		u := j.units[r.unit]
-		return shown.Cost(briefUnit(r.pieces, u.starts, u.turn, &scratch))
+		who := ""
+		return shown.Cost(briefUnit(r.pieces, &j.units[r.unit], &who, &scratch))
 	}
 	a := newAssembler(&scratch)
 	a.unit(r.pieces)

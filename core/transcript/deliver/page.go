@@ -173,12 +173,12 @@ func (j *job) assemble(facts *Delivery, p *page) (*Delivery, error) {
 	}
 	a := newAssembler(&d.LeftOut)
 	var b strings.Builder
-	told := words == ""
+	told, who := words == "", ""
 	tell := func() {
 		if !told {
 			a.text("user", "["+words+"]")
 			b.WriteString(words + "\n\n")
-			told = true
+			told, who = true, ""
 		}
 	}
 	for i := range list {
@@ -187,8 +187,7 @@ func (j *job) assemble(facts *Delivery, p *page) (*Delivery, error) {
 			tell()
 		}
 		if j.o.Format == Brief {
-			u := j.units[r.unit]
-			b.WriteString(briefUnit(r.pieces, u.starts, u.turn, &d.LeftOut))
+			b.WriteString(briefUnit(r.pieces, &j.units[r.unit], &who, &d.LeftOut))
 		} else {
 			a.unit(r.pieces)
 		}

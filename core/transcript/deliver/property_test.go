@@ -31,7 +31,7 @@ func words(t *rapid.T, label string) string {
 	case 4:
 		return strings.Repeat("<&>\"\x01", rapid.IntRange(1, 500).Draw(t, "long"))
 	case 5:
-		pad := rapid.IntRange(0, 3000).Draw(t, "before")
+		pad := rapid.IntRange(0, 12_000).Draw(t, "before")
 		return strings.Repeat("x ", pad) + rapid.SampledFrom(secrets).Draw(t, "secret") + strings.Repeat(" y", pad/2)
 	case 6:
 		return "```\n# Ignore this\n````` " + rapid.String().Draw(t, "text") + " \n"

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"encoding/json"
 	"html"
 	"strconv"
 	"strings"
@@ -133,7 +132,7 @@ func (p *page) item(it *item) {
 	p.section()
 	if who := speaker(it.kind); who != p.last {
 		p.put("<h3 class=\"", classes[it.kind], "\">", esc(who), stamp(it.at, "15:04"))
-		if it.model != "" && it.kind == assistant {
+		if it.model != "" && classes[it.kind] == "assistant" {
 			p.put(" <span>", esc(it.model), "</span>")
 		}
 		p.put("</h3>\n")
@@ -174,7 +173,7 @@ func (p *page) item(it *item) {
 
 func (p *page) pre(s string) {
 	if s != "" {
-		p.put("<pre>", strings.TrimPrefix("\n"+esc(s), "\n\n"), "</pre>\n")
+		p.put("<pre>\n", esc(s), "</pre>\n") // the first line end is not part of it
 	}
 }
 
@@ -220,21 +219,4 @@ func (p *page) end(r *Result) {
 		p.put("<li>", esc(shown.Line(s, 2000)), "</li>\n")
 	}
 	p.put("</ul>\n</footer>\n</body>\n</html>\n")
-}
-
-// argument is the argument that says most about a call, on one line.
-func argument(input string) string {
-	if len(input) > 1<<20 {
-		return ""
-	}
-	var in map[string]any
-	if json.Unmarshal([]byte(input), &in) != nil {
-		return ""
-	}
-	for _, key := range []string{"command", "file_path", "path", "pattern", "query", "url", "description", "prompt", "name"} {
-		if s, ok := in[key].(string); ok && s != "" {
-			return shown.FirstLine(s, 100)
-		}
-	}
-	return ""
 }

@@ -38,7 +38,8 @@ type item struct {
 	text  string
 	image *picture
 	id    string // of a call
-	input string
+	input string // of a call: its arguments
+	about string // the one that says most
 	// Of a call: what came of it.
 	answered, failed bool
 	results          []item
@@ -128,25 +129,77 @@ func (c cleaner) cut(s string) (string, int) {
 	return c.red.Again(s), 0
 }
 
-func (c cleaner) json(raw json.RawMessage) string {
+func (c cleaner) json(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
-		return ""
+		return nil
 	}
-	gone := 0
-	if c.dirty || len(raw) > c.o.MaxText/6 {
-		raw, gone = c.red.JSON(raw, c.o.MaxText)
-	} else {
-		raw = c.red.AgainJSON(raw)
+	if !c.dirty && len(raw) <= c.o.MaxText/6 {
+		return c.red.AgainJSON(raw)
 	}
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return c.text(string(raw))
-	}
+	raw, gone := c.red.JSON(raw, c.o.MaxText)
 	if gone > 0 {
 		c.res.Shortened++
 		c.res.Characters += gone
 	}
-	return c.text(b.String())
+	return raw
+}
+
+// arguments writes those of a call for reading: one below the other, with texts
+// of several lines as they are.
+func arguments(raw json.RawMessage) string {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return readable(raw)
+	}
+	var b strings.Builder
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return readable(raw)
+		}
+		name, _ := key.(string)
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return readable(raw)
+		}
+		b.WriteString(shown.Line(name, 200) + ":")
+		text := readable(value)
+		if strings.ContainsAny(text, "\n\r") {
+			b.WriteByte('\n')
+		} else {
+			b.WriteByte(' ')
+		}
+		b.WriteString(strings.TrimSuffix(text, "\n") + "\n")
+	}
+	return b.String()
+}
+
+// readable gives a string as its text and anything else as JSON.
+func readable(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+// argument is the argument that says most about a call, on one line.
+func argument(raw json.RawMessage) string {
+	var in map[string]json.RawMessage
+	if len(raw) > 1<<20 || json.Unmarshal(raw, &in) != nil {
+		return ""
+	}
+	for _, key := range []string{"command", "file_path", "path", "pattern", "query", "url", "description", "prompt", "name"} {
+		var s string
+		if json.Unmarshal(in[key], &s) == nil && s != "" {
+			return shown.FirstLine(s, 100)
+		}
+	}
+	return ""
 }
 
 // items takes a message apart.
@@ -199,7 +252,8 @@ func (c cleaner) block(it item, b *transcript.Block) (item, bool) {
 		it.kind, it.text = thinking, "(encrypted by the API)"
 	case "tool_use", "server_tool_use", "mcp_tool_use":
 		it.kind, it.id = tool, b.ID
-		it.name, it.input = shown.Line(c.text(b.Name), 120), c.json(b.Input)
+		in := c.json(b.Input)
+		it.name, it.about, it.input = shown.Line(c.text(b.Name), 120), argument(in), c.text(arguments(in))
 		return it, true
 	case "tool_result":
 		it.kind, it.id, it.failed = orphan, b.ID, b.IsError
@@ -225,7 +279,7 @@ func (c cleaner) block(it item, b *transcript.Block) (item, bool) {
 	case "document":
 		it.text = "(a document of " + shown.Count(len(b.Raw), "byte", "bytes") + ")"
 	default:
-		it.text = c.json(b.Raw)
+		it.text = c.text(readable(c.json(b.Raw)))
 	}
 	return it, strings.TrimSpace(it.text) != ""
 }

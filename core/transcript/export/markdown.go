@@ -54,7 +54,7 @@ func (m *markdown) subagent(n int, id, title string) {
 
 func (m *markdown) item(it *item) {
 	if who := speaker(it.kind); who != m.last {
-		m.put("**", who, "**", clock(" ", it.at), "\n\n")
+		m.put("**", who, "**", hour(it.at), "\n\n")
 		m.last = who
 	}
 	switch it.kind {
@@ -128,8 +128,8 @@ func summaryOf(it *item) string {
 	if it.kind == orphan {
 		s = "Result"
 	}
-	if arg := argument(it.input); arg != "" {
-		s += " <code>" + html.EscapeString(arg) + "</code>"
+	if it.about != "" {
+		s += " <code>" + html.EscapeString(it.about) + "</code>"
 	}
 	switch {
 	case it.kind == tool && !it.answered:
@@ -150,4 +150,12 @@ func clock(before string, t time.Time) string {
 		return ""
 	}
 	return before + t.UTC().Format("2006-01-02 15:04") + " UTC"
+}
+
+// hour is a time within a turn, whose heading has the day.
+func hour(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(" 15:04")
 }

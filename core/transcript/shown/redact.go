@@ -51,7 +51,7 @@ func (r *Redactor) Text(s string) string {
 	if r.scan == nil || s == "" {
 		return s
 	}
-	return r.apply(s, r.edits(s, 0, len(s)), 0, len(s))
+	return r.apply(s, r.edits(s, len(s), len(s)), 0, len(s))
 }
 
 // Shorten gives a text without its secrets that costs at most about most, and
@@ -255,11 +255,9 @@ func (r *Redactor) inside(raw []byte) []string {
 	return out
 }
 
-// AgainJSON is Again for the strings in a JSON value.
+// AgainJSON is Again for the strings in a JSON value. Escapes that JSON does not
+// ask for are undone.
 func (r *Redactor) AgainJSON(raw json.RawMessage) json.RawMessage {
-	if len(r.list) == 0 {
-		return raw
-	}
 	return rewrite(raw, r.Again)
 }
 
