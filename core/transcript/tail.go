@@ -83,6 +83,13 @@ func (t *Transcript) settled() bool {
 	if c.By != ByFileOrder || c.Boundary < 0 || len(c.Bridged) > 0 || c.Lost > 0 || c.Cycle {
 		return false
 	}
+	for i := c.Boundary + 1; i < len(t.Rows); i++ {
+		// Its parent may lie before: what stands in for that here, a row beside the chain,
+		// would count as compacted.
+		if t.Rows[i].Flags.Has(FlagBridged) {
+			return false
+		}
+	}
 	said, ok := t.compaction(t.Rows[c.Boundary].UUID)
 	if !ok {
 		return false
