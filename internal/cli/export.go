@@ -45,9 +45,9 @@ func (a *app) exportCommand() *cobra.Command {
 				return a.JSON(got)
 			}
 			if out != "" {
-				a.Printf("wrote %s: %d turns", term.Clean(out), got.Turns)
+				a.Printf("wrote %s: %s", term.Clean(out), count(got.Turns, "turn"))
 				if got.Secrets > 0 {
-					a.Printf(", %d secrets taken out", got.Secrets)
+					a.Printf(", %s taken out", count(got.Secrets, "secret"))
 				}
 				a.Printf("\n")
 			}

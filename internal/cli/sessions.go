@@ -95,9 +95,17 @@ func (a *app) showSessions(l *sessions.List, all bool) {
 		a.Table(head, rows)
 	}
 	if a.Terminal {
-		a.Printf("%d sessions in %d folders\n", l.Total, l.Looked)
+		a.Printf("%s in %s\n", count(l.Total, "session"), count(l.Looked, "folder"))
 	}
 	a.sessionNotes(l.Skipped, l.MoreSkipped, l.Notes)
+}
+
+// count gives a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // about is what a session is called.
@@ -118,7 +126,7 @@ func marks(s sessions.Listed) []string {
 		m = append(m, "compacted")
 	}
 	if n := len(s.Agents) + s.MoreAgents; n > 0 {
-		m = append(m, fmt.Sprintf("%d agents", n))
+		m = append(m, count(n, "agent"))
 	}
 	if s.Origin != transcript.OriginClient {
 		m = append(m, string(s.Origin))

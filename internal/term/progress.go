@@ -65,6 +65,7 @@ func (b *bar) show() {
 	w := progress.NewWriter()
 	w.SetOutputWriter(b.p.Err)
 	w.SetAutoStop(false)
+	w.SetTrackerPosition(progress.PositionRight)
 	w.SetTrackerLength(barWidth)
 	w.SetUpdateFrequency(100 * time.Millisecond)
 	style := progress.StyleDefault
