@@ -178,12 +178,14 @@ func (e *Engine) checkFile(ctx context.Context, s *Snapshot, p string, late bool
 	}
 	en := factsOf(id, d)
 	en.checked = want
+	pass := new(Pass) // of each rule in turn
 	for i := range e.Rules {
 		rule := &e.Rules[i]
 		if rule.File == nil || rule.Late && !late || !slices.Contains(rule.Kinds, kind) || s.Config.severity(rule, rule.Severity) == Off {
 			continue
 		}
-		fs, fail := run(s.pass(ctx, rule, d), rule.File)
+		*pass = Pass{Snapshot: s, Context: ctx, Doc: d, rule: rule}
+		fs, fail := run(pass, rule.File)
 		en.found = append(en.found, fs...)
 		en.failed = append(en.failed, fail...)
 	}

@@ -155,7 +155,7 @@ func (t target) after(ctx context.Context, c *memory.Change) wrong {
 		c.Note("The new state was not checked: " + err.Error())
 		return none
 	}
-	r, err := dir.Engine.Check(ctx, s, diagnostics.Scope{Paths: paths})
+	r, err := dir.Engine.Check(ctx, s, diagnostics.Scope{Paths: paths, Late: true})
 	if err != nil {
 		c.Note("The new state was not checked: " + err.Error())
 		return none

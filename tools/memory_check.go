@@ -95,7 +95,7 @@ func memoryCheck() spec {
 }
 
 func (c checked) words() string {
-	head := fmt.Sprintf("%d files looked at, nothing found.", c.Files)
+	head := counted(c.Files, "file") + " looked at, nothing found."
 	if n := len(c.Findings) + c.More; n > 0 {
 		var parts []string
 		for _, s := range []string{"error", "warning", "information", "hint"} {
@@ -103,7 +103,7 @@ func (c checked) words() string {
 				parts = append(parts, fmt.Sprintf("%d %s", c.Counts[s], s))
 			}
 		}
-		head = fmt.Sprintf("%d files looked at, %d findings: %s.", c.Files, n, strings.Join(parts, ", "))
+		head = fmt.Sprintf("%s looked at, %s: %s.", counted(c.Files, "file"), counted(n, "finding"), strings.Join(parts, ", "))
 	}
 	var rest []string
 	for _, u := range c.Unread {

@@ -122,9 +122,10 @@ func memoryFix() spec {
 }
 
 func (r mended) words() string {
-	head := fmt.Sprintf("%d findings mended.", len(r.Applied)+r.MoreApplied)
+	n := counted(len(r.Applied)+r.MoreApplied, "finding")
+	head := n + " mended."
 	if r.DryRun {
-		head = fmt.Sprintf("%d findings would be mended; nothing was changed.", len(r.Applied)+r.MoreApplied)
+		head = n + " would be mended; nothing was changed."
 	}
 	var lines []string
 	for _, f := range r.Applied {

@@ -68,6 +68,14 @@ func words(lines ...string) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// counted gives a number with its noun.
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprint(n, " ", noun)
+}
+
 // brief puts a description on one line of bounded length; the structured part
 // has all of it.
 func brief(s string) string { return memdir.Shown(s, 200) }

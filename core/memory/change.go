@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/aymanbagabas/go-udiff"
+
 	"mem/core/change"
 	"mem/core/guard"
 	"mem/core/memdir"
@@ -56,10 +58,20 @@ func (m *Memory) Diff(c change.Change) string {
 		if err != nil {
 			continue // Apply says why
 		}
+		if f.Kind == change.Create {
+			b.WriteString(udiff.Unified("/dev/null", "b/"+memdir.Shown(f.Path, maxPath), "", after))
+			continue
+		}
 		b.WriteString(unified(f.Path, f.Base, after))
 	}
-	shown, _ := m.scanner.Redact([]byte(b.String()))
-	return fit(string(shown), 2*maxDiff)
+	return m.shownDiff(b.String(), 2*maxDiff)
+}
+
+// shownDiff gives a diff for a result: without the secrets that stand in its lines,
+// those around the change included, and cut.
+func (m *Memory) shownDiff(diff string, most int) string {
+	shown, _ := m.scanner.Redact([]byte(diff))
+	return fit(string(shown), most)
 }
 
 // Paths gives the files that the change left, those that Files leaves out included.

@@ -89,7 +89,7 @@ func (m *Memory) History(ctx context.Context, o HistoryOptions) (*History, error
 			diff.WriteString(unified(f.Path, f.Old, f.New))
 		}
 		ev := short(e)
-		ev.Diff = fit(diff.String(), 2*maxDiff)
+		ev.Diff = m.shownDiff(diff.String(), 2*maxDiff)
 		h.Changes = append(h.Changes, ev)
 		return h, nil
 	}

@@ -305,7 +305,7 @@ func (m *Memory) Edit(ctx context.Context, e Edit) (*Edited, error) {
 	for _, f := range done.all {
 		if f.Path == b.Path {
 			out.Hash, out.Merged = f.Hash, f.Merged
-			out.Diff = fit(unified(b.Path, b.File.Text.String(), f.After), maxDiff)
+			out.Diff = m.shownDiff(unified(b.Path, b.File.Text.String(), f.After), maxDiff)
 		}
 	}
 	return out, nil

@@ -202,6 +202,6 @@ func UTF16Len(s string) int {
 // enough that no two texts of a memory share one and short enough for a model
 // to copy.
 func Hash(content string) string {
-	sum := sha256.Sum256([]byte(content))
+	sum := sha256.Sum256(Bytes(content))
 	return hex.EncodeToString(sum[:16])
 }

@@ -232,3 +232,11 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+func TestBytes(t *testing.T) {
+	for _, s := range []string{"", "a", "文\x00b"} {
+		if got := Bytes(s); string(got) != s || cap(got) != len(s) {
+			t.Errorf("%q is %q with room for %d", s, got, cap(got))
+		}
+	}
+}

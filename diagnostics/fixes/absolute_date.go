@@ -3,7 +3,6 @@ package fixes
 import (
 	"context"
 	"errors"
-	"regexp"
 
 	"mem/core/change"
 	"mem/core/text"
@@ -15,7 +14,7 @@ import (
 const AbsoluteDate = "absolute-date"
 
 // datePhrase is what an argument may be: words around a year, a month or a day.
-var datePhrase = regexp.MustCompile(`^[\p{L} ]{0,30}\d{4}(-\d\d){0,2}[\p{L} ]{0,12}$`)
+var datePhrase = compiled(`^[\p{L} ]{0,30}\d{4}(-\d\d){0,2}[\p{L} ]{0,12}$`)
 
 func absoluteDate() diagnostics.Fix {
 	return diagnostics.Fix{
@@ -23,7 +22,7 @@ func absoluteDate() diagnostics.Fix {
 		Summary: "Writes a date in full, counted from the day on which the file was changed last.",
 		Kind:    diagnostics.QuickFix,
 		Make: func(_ context.Context, _ *diagnostics.Snapshot, f diagnostics.Finding, arg string) (change.Change, error) {
-			if !datePhrase.MatchString(arg) {
+			if !datePhrase().MatchString(arg) {
 				return change.Change{}, errors.New("the date to write is missing")
 			}
 			return edit(f.Path, f.Text, text.Edit{Span: f.Span, New: arg})

@@ -1,7 +1,6 @@
 package fixes
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -67,8 +66,8 @@ type paragraphs struct {
 const paragraphBytes = 8 << 10
 
 var (
-	listMark  = regexp.MustCompile(`^(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$)(?:\[[ xX]\][ \t]+)?`)
-	ruleOrRow = regexp.MustCompile(`^(?:(?:[-=*_+][ \t]*){3,}|=+|-+|\|.*)$`)
+	listMark  = compiled(`^(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$)(?:\[[ xX]\][ \t]+)?`)
+	ruleOrRow = compiled(`^(?:(?:[-=*_+][ \t]*){3,}|=+|-+|\|.*)$`)
 )
 
 func (p *paragraphs) next() (string, bool) {
@@ -80,13 +79,13 @@ func (p *paragraphs) next() (string, bool) {
 		trimmed := strings.Trim(l, " \t\r")
 		indented := strings.HasPrefix(l, "    ") || strings.HasPrefix(l, "\t")
 		quoted := strings.TrimLeft(trimmed, "> ")
-		mark := listMark.FindString(quoted)
+		mark := listMark().FindString(quoted)
 		switch {
 		case p.fence != "":
 			if strings.HasPrefix(trimmed, p.fence) && strings.Trim(trimmed, p.fence[:1]) == "" {
 				p.fence = ""
 			}
-		case trimmed == "", ruleOrRow.MatchString(quoted), strings.HasPrefix(quoted, "#") && headingMark(quoted):
+		case trimmed == "", ruleOrRow().MatchString(quoted), strings.HasPrefix(quoted, "#") && headingMark(quoted):
 			if len(said) > 0 && size > 0 {
 				if underline(trimmed) { // what was read was a heading
 					said, size = nil, 0
@@ -164,28 +163,28 @@ func underline(l string) bool {
 }
 
 var (
-	imageMark     = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)`)
-	linkMarks     = regexp.MustCompile(`\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\((?:<[^>]*>|[^()]|\([^()]*\))*\)`)
-	emptyLink     = regexp.MustCompile(`\[\s*\]\([^)]*\)`)
-	namedWikiMark = regexp.MustCompile(`\[\[[^\[\]|]*\|([^\[\]]*)\]\]`)
-	wikiMark      = regexp.MustCompile(`\[\[([^\[\]]*)\]\]`)
-	autolinkMark  = regexp.MustCompile(`<((?:https?|mailto):[^<> ]*)>`)
-	emphasisMark  = regexp.MustCompile(`(^|[^\pL\pN_*])([*_])([^\s*_](?:[^*_]*[^\s*_])?)([*_])($|[^\pL\pN_*])`)
-	inlineComment = regexp.MustCompile(`<!--.*?-->`)
+	imageMark     = compiled(`!\[[^\]]*\]\([^)]*\)`)
+	linkMarks     = compiled(`\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\((?:<[^>]*>|[^()]|\([^()]*\))*\)`)
+	emptyLink     = compiled(`\[\s*\]\([^)]*\)`)
+	namedWikiMark = compiled(`\[\[[^\[\]|]*\|([^\[\]]*)\]\]`)
+	wikiMark      = compiled(`\[\[([^\[\]]*)\]\]`)
+	autolinkMark  = compiled(`<((?:https?|mailto):[^<> ]*)>`)
+	emphasisMark  = compiled(`(^|[^\pL\pN_*])([*_])([^\s*_](?:[^*_]*[^\s*_])?)([*_])($|[^\pL\pN_*])`)
+	inlineComment = compiled(`<!--.*?-->`)
 )
 
 // plainText gives the words of a line without the marks of links and emphasis. Code
 // keeps its ticks: they say that it is meant to the letter.
 func plainText(l string) string {
-	l = inlineComment.ReplaceAllString(l, "")
-	l = imageMark.ReplaceAllString(l, "")
-	l = linkMarks.ReplaceAllString(emptyLink.ReplaceAllString(l, ""), "$1")
-	l = namedWikiMark.ReplaceAllString(l, "$1")
-	l = wikiMark.ReplaceAllString(l, "$1")
-	l = autolinkMark.ReplaceAllString(l, "$1")
+	l = inlineComment().ReplaceAllString(l, "")
+	l = imageMark().ReplaceAllString(l, "")
+	l = linkMarks().ReplaceAllString(emptyLink().ReplaceAllString(l, ""), "$1")
+	l = namedWikiMark().ReplaceAllString(l, "$1")
+	l = wikiMark().ReplaceAllString(l, "$1")
+	l = autolinkMark().ReplaceAllString(l, "$1")
 	if !strings.Contains(l, "`") {
 		l = strings.NewReplacer("**", "", "__", "", "~~", "").Replace(l)
-		l = emphasisMark.ReplaceAllString(l, "$1$3$5")
+		l = emphasisMark().ReplaceAllString(l, "$1$3$5")
 	} else {
 		l = strings.ReplaceAll(l, "**", "")
 	}

@@ -3,7 +3,6 @@ package fixes
 import (
 	"context"
 	"errors"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -45,7 +44,7 @@ func OfferJoin(f *memfile.File) []diagnostics.Offer {
 }
 
 // blockHead matches the first line of a block scalar that has a comment.
-var blockHead = regexp.MustCompile(`^[>|][-+0-9]*[ \t]+(#[^\r\n]*)`)
+var blockHead = compiled(`^[>|][-+0-9]*[ \t]+(#[^\r\n]*)`)
 
 // joinEdit puts the description on one line; a comment behind it stays. While the
 // frontmatter is no YAML, its lines are not known to be the value's.
@@ -56,7 +55,7 @@ func joinEdit(f *memfile.File) (text.Edit, bool) {
 	}
 	raw, joined := f.Text.Slice(k.Raw), memfile.OneLine(k.Value)
 	scalar := memfile.Scalar(joined)
-	if m := blockHead.FindStringSubmatch(raw); m != nil {
+	if m := blockHead().FindStringSubmatch(raw); m != nil {
 		scalar += " " + m[1]
 	}
 	e := valueEdit(f.Text, k, valueLen(raw), scalar)

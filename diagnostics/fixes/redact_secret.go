@@ -3,7 +3,6 @@ package fixes
 import (
 	"context"
 	"errors"
-	"regexp"
 
 	"mem/core/change"
 	"mem/core/guard"
@@ -14,7 +13,7 @@ import (
 // names.
 const RedactSecret = "redact-secret"
 
-var guardRule = regexp.MustCompile(`^[a-z0-9-]{1,60}$`)
+var guardRule = compiled(`^[a-z0-9-]{1,60}$`)
 
 func redactSecret() diagnostics.Fix {
 	return diagnostics.Fix{
@@ -22,7 +21,7 @@ func redactSecret() diagnostics.Fix {
 		Summary: "Puts a mark in place of a secret, wherever it stands in the file.",
 		Kind:    diagnostics.QuickFix,
 		Make: func(_ context.Context, _ *diagnostics.Snapshot, f diagnostics.Finding, arg string) (change.Change, error) {
-			if !guardRule.MatchString(arg) {
+			if !guardRule().MatchString(arg) {
 				return change.Change{}, errors.New("the rule that found the secret is missing")
 			}
 			found := guard.Finding{Kind: guard.KindSecret, Rule: arg, Start: f.Span.Start, End: f.Span.End}

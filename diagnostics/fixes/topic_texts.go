@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -232,11 +231,11 @@ func joined(s string, at int) bool {
 }
 
 // startsBlock matches a paragraph that would be read as something else.
-var startsBlock = regexp.MustCompile("^(#{1,6}([ \t]|$)|>|[-+*]([ \t]|$)|[0-9]{1,9}[.)]([ \t]|$)|```|~~~|\\||---|===|___|\\*\\*\\*$)")
+var startsBlock = compiled("^(#{1,6}([ \t]|$)|>|[-+*]([ \t]|$)|[0-9]{1,9}[.)]([ \t]|$)|```|~~~|\\||---|===|___|\\*\\*\\*$)")
 
 // paragraph gives words so that they are read as a paragraph.
 func paragraph(s string) string {
-	if !startsBlock.MatchString(s) {
+	if !startsBlock().MatchString(s) {
 		return s
 	}
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))

@@ -23,7 +23,7 @@ func instructionText() diagnostics.Rule {
 			{Claim: "a poisoned document becomes a remembered rule", Source: "what people complain about", Checked: "2026-11-30"},
 		},
 		File: func(p *diagnostics.Pass) {
-			src := []byte(p.Doc.Source())
+			src := text.Bytes(p.Doc.Source()) // the guard only reads
 			// The outline costs more than the search, and nearly no file needs it.
 			if len(guard.Instructions(src, likelyCode(p.Doc.Source()))) == 0 {
 				return

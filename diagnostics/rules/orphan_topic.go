@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"mem/core/memdir"
@@ -98,6 +99,10 @@ func reportOrphans(p *diagnostics.Pass) {
 			orphans = append(orphans, t)
 		}
 	}
+	if len(orphans) > 0 {
+		meant := meantByIndex(p)
+		orphans = slices.DeleteFunc(orphans, func(t *memdir.Topic) bool { return meant[t] })
+	}
 	fit := map[*memdir.Topic]bool{}
 	for _, t := range fixes.EntriesThatFit(p.Snapshot, orphans) {
 		fit[t] = true
@@ -117,6 +122,31 @@ func reportOrphans(p *diagnostics.Pass) {
 		}
 		p.Report(f)
 	}
+}
+
+// meantByIndex gives the topics that a link of the index probably means that leads
+// nowhere: another rule says so, and mending the link is better than a second entry.
+func meantByIndex(p *diagnostics.Pass) map[*memdir.Topic]bool {
+	d, err := p.Snapshot.Doc(memfile.IndexName)
+	if err != nil {
+		return nil
+	}
+	x := newTargets(p)
+	meant := map[*memdir.Topic]bool{}
+	for _, l := range p.Links(memfile.IndexName) {
+		var near []*memdir.Topic
+		if target := diagnostics.Target(memfile.IndexName, l); l.Wiki {
+			if name, _ := wikiName(l); looksLikeName(l, name) && !x.knows(memfile.IndexName, l.Target, name) {
+				near = x.nearest(name)
+			}
+		} else if target != "" && !leavesBy(target) && !x.exists(target) {
+			near = x.nearFiles(d, target)
+		}
+		if len(near) > 0 {
+			meant[near[0]] = true
+		}
+	}
+	return meant
 }
 
 // reached is what chains of links from the index lead to.

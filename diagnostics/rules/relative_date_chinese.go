@@ -150,5 +150,31 @@ func (d *dated) chineseApart(src string) bool {
 			return false
 		}
 	}
-	return !strings.HasPrefix(rest, ".md")
+	return !strings.HasPrefix(rest, ".md") && !d.chineseName(src)
+}
+
+// nameRunes is how long the name of something is that begins with a day, in
+// characters behind that.
+const nameRunes = 6
+
+// chineseName reports whether a phrase begins the name of something: 「今日特价」 between
+// quotation marks, or a figure such as 今日订单数, which moves along with its reader.
+func (d *dated) chineseName(src string) bool {
+	before := src[:d.span.Start]
+	opened := strings.HasSuffix(before, "「") || strings.HasSuffix(before, "『") || strings.HasSuffix(before, "“")
+	figure := strings.HasSuffix(src[:d.span.End], "日") && !d.onDay
+	if !opened && !figure {
+		return false
+	}
+	for i, r := range []rune(src[d.span.End:min(len(src), d.span.End+nameRunes*utf8.UTFMax)]) {
+		switch {
+		case i > nameRunes || strings.ContainsRune("了会會要将將已在，。；：、！？,.\n ", r):
+			return false
+		case strings.ContainsRune("」』”", r):
+			return opened
+		case figure && i > 0 && strings.ContainsRune("数數量额額率价價", r):
+			return true
+		}
+	}
+	return false
 }

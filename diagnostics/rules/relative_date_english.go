@@ -35,6 +35,12 @@ var (
 	// "we built it in two weeks".
 	toCome = []string{" will ", "'ll ", "’ll ", "due ", "going to ", " is in ", " are in ", "starts ", "start in", "begins ", "ends ", "release in", "releases ",
 		"launch in", "launches ", "ship in", "ships ", "meet ", "meeting in", "back in", "deadline", "planned ", "scheduled ", "revisit", "review in", "again in", "remind"}
+	// What stands on a screen or in a query counts from whenever somebody looks.
+	moving = []string{"compare", " filter", "button", "macro", " shows ", " show ", " displays ", " lists ", "dashboard "}
+	// And what belongs to a day is that day's only where it was so once: "today's
+	// session found", but "today's orders are listed first".
+	once = []string{" was ", " were ", " had ", " did ", " fixed", " merged", " decided", " moved", " changed", " added", " removed", " deployed", " released",
+		" failed", " started", " shipped", " switched", " agreed", " asked", " caused", " crashed", " finished", " found ", "broke", "session", "meeting", "review", "outage", "incident", "call "}
 )
 
 // englishAt gives the phrase that begins, or ends with "ago", at i.
@@ -65,7 +71,7 @@ func englishAt(src string, i int) (dated, bool) {
 	case "ago":
 		ok = d.ago(src)
 	}
-	if !ok || !apart(src, d.span) {
+	if !ok || !apart(src, d.span) || word != "in" && word != "ago" && movesAlong(src, d.span) {
 		return dated{}, false
 	}
 	if (word == "tomorrow" || word == "yesterday") && (d.n == 1 || d.n == -1) {
@@ -77,6 +83,34 @@ func englishAt(src string, i int) (dated, bool) {
 		d.setLead(src)
 	}
 	return d, true
+}
+
+// movesAlong reports whether a phrase counts from whenever it is read: what a screen
+// shows, or, said of something that belongs to a day ("fetch last night's dump"),
+// where nothing in the sentence says that it was, or will be, once.
+func movesAlong(src string, s text.Span) bool {
+	sentence := sentenceAround(src, s)
+	begins := strings.HasPrefix(strings.TrimLeft(sentence, "#>-+ \t"), strings.ToLower(src[s.Start:s.End]))
+	return holdsAny(sentence, moving) || possessive(src[s.End:]) && !begins && !holdsAny(sentence, once) && !holdsAny(sentence, toCome)
+}
+
+// sentenceAround gives what stands around a phrase up to the ends of its sentence, or
+// most of it, in lower case.
+func sentenceAround(src string, s text.Span) string {
+	const near = 160 // bytes to either side
+	before := src[max(0, s.Start-near):s.Start]
+	if k := strings.LastIndexAny(before, ".!?;\n"); k >= 0 {
+		before = before[k+1:]
+	}
+	behind := src[s.End:min(len(src), s.End+near)]
+	if k := strings.IndexAny(behind, ".!?;\n"); k >= 0 {
+		behind = behind[:k]
+	}
+	return strings.ToLower(before + src[s.Start:s.End] + behind)
+}
+
+func holdsAny(sentence string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(sentence, w) })
 }
 
 // otherDay takes "the day before" or "the day after" into the phrase.
@@ -108,9 +142,6 @@ func (d *dated) thisLastNext(src string, n int) bool {
 		d.part = w
 	default:
 		return false
-	}
-	if d.part == "night" && possessive(src[end:]) {
-		return false // "last night's dump" is made every night
 	}
 	if after, _ := nextWord(src, end); after == "of" || after == "in" && isDay {
 		return false
@@ -146,18 +177,8 @@ func (d *dated) inSome(src string) bool {
 	if after, _ := nextWord(src, d.span.End); after == "of" || after == "or" {
 		return false
 	}
-	const near = 160 // bytes to either side: a sentence, or most of one
-	sentence := src[max(0, d.span.Start-near):d.span.End]
-	if k := strings.LastIndexAny(sentence[:len(sentence)-d.span.Len()], ".!?\n"); k >= 0 {
-		sentence = sentence[k+1:]
-	}
-	behind := src[d.span.End:min(len(src), d.span.End+near)]
-	if k := strings.IndexAny(behind, ".!?\n"); k >= 0 {
-		behind = behind[:k]
-	}
-	sentence = strings.ToLower(sentence + behind)
-	contains := func(word string) bool { return strings.Contains(sentence, word) }
-	if slices.ContainsFunc(durations, contains) || !slices.ContainsFunc(toCome, contains) {
+	sentence := sentenceAround(src, d.span)
+	if holdsAny(sentence, durations) || !holdsAny(sentence, toCome) {
 		return false
 	}
 	if d.lead = "in "; u == day {

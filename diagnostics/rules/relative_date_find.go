@@ -35,7 +35,7 @@ func findDated(src string, part text.Span, found []dated) []dated {
 		default:
 			d, ok = englishAt(src[:part.End], i)
 		}
-		if !ok || d.span.Start < part.Start || dateBeside(src, d.span) || lineIsDated(src, d.span.Start) {
+		if !ok || d.span.Start < part.Start || quoted(src[:d.span.Start], src[d.span.End:part.End]) || dateBeside(src, d.span) || lineIsDated(src, d.span.Start) {
 			continue
 		}
 		if n := len(found); n > 0 && d.span.Start < found[n-1].span.End {
@@ -45,6 +45,17 @@ func findDated(src string, part text.Span, found []dated) []dated {
 		i = max(i, d.span.End-1)
 	}
 	return found
+}
+
+// quoted reports whether what stands between two texts is all that stands between
+// quotation marks: a word that is spoken of, such as the name of a filter.
+func quoted(before, after string) bool {
+	for _, marks := range [][2]string{{"\"", "\""}, {"“", "”"}, {"‘", "’"}, {"«", "»"}, {"'", "'"}, {"「", "」"}, {"『", "』"}} {
+		if strings.HasSuffix(before, marks[0]) && strings.HasPrefix(after, marks[1]) {
+			return true
+		}
+	}
+	return false
 }
 
 // englishStart reports whether a word of English phrases begins with these three

@@ -16,7 +16,7 @@ import (
 func BenchmarkCheck(b *testing.B) {
 	for _, n := range []int{200, 10_000} {
 		dir := b.TempDir()
-		if err := corpus.Write(dir, n); err != nil {
+		if err := corpus.Write(dir, corpus.Files(n)); err != nil {
 			b.Fatal(err)
 		}
 		home := b.TempDir()

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -58,6 +59,9 @@ func Run(ctx context.Context, env settings.Env, streams term.Streams, version st
 
 // complain prints an error where people look for it.
 func (a *app) complain(err error) {
+	if errors.Is(err, syscall.EPIPE) {
+		return // who reads the output has seen enough
+	}
 	words := term.ForPeople(err.Error())
 	if a.json {
 		b, marshalErr := json.Marshal(map[string]string{"error": words})

@@ -35,11 +35,22 @@ func (a *app) change(c memory.Change) {
 		if c.MoreFiles > 0 {
 			a.Printf("and %d more files\n", c.MoreFiles)
 		}
-		a.Printf("change %s %s\n", a.Style(term.Bold, c.ID), a.Style(term.Faint, "(mem-mcp undo "+c.ID+" takes it back)"))
+		a.Printf("change %s %s\n", a.Style(term.Bold, c.ID), a.Style(term.Faint, "(mem-mcp undo "+c.ID+a.elsewhere()+" takes it back)"))
 	}
 	for _, f := range c.Guarded {
 		a.Printf("%s %s\n", a.Style(term.Yellow, "found:"), term.Clean(f.Reason))
 	}
 	a.fill(c.Index)
 	a.notice(c.Notice)
+}
+
+// elsewhere gives the flags that name this memory, for a command that is to be run later.
+func (a *app) elsewhere() string {
+	switch {
+	case a.memoryDir != "":
+		return " --memory-dir " + term.Argument(a.memoryDir)
+	case a.project != "":
+		return " --project " + term.Argument(a.project)
+	}
+	return ""
 }

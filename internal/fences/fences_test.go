@@ -165,3 +165,31 @@ func TestServerOfEditorsIsSmall(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingIsHalfMerged looks for marks of a merge conflict in what people read.
+func TestNothingIsHalfMerged(t *testing.T) {
+	root := filepath.Join("..", "..")
+	seen := 0
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && p != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" || d.Name() == "testdata"):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(p, ".md") && !strings.HasSuffix(p, ".go") && !strings.HasSuffix(p, ".sh"):
+			return nil
+		}
+		b, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		seen++
+		if i := strings.Index("\n"+string(b), "\n<<<<<"+"<< "); i >= 0 && !strings.Contains(p, filepath.Join("docs", "rules")) {
+			t.Errorf("%s holds the marks of a merge conflict", p)
+		}
+		return nil
+	})
+	if err != nil || seen < 100 {
+		t.Fatalf("%d files looked at: %v", seen, err)
+	}
+}

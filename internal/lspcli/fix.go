@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -329,7 +328,7 @@ func (a *app) showMended(o fix, m *mended) {
 	}
 	if m.Change != "" {
 		fmt.Fprintf(w, "change %s in %s %s\n", a.Style(term.Bold, m.Change), term.Clean(m.Directory),
-			a.Style(term.Faint, fmt.Sprintf("(mem-mcp undo %s --memory-dir %s takes it back)", m.Change, argument(m.target.dir))))
+			a.Style(term.Faint, fmt.Sprintf("(mem-mcp undo %s --memory-dir %s takes it back)", m.Change, term.Argument(m.target.dir))))
 	}
 	if n := len(m.Left); n > 0 {
 		say(term.Faint, "left", "%s", a.leftWords(o, m))
@@ -355,19 +354,4 @@ func (a *app) leftWords(o fix, m *mended) string {
 		s += fmt.Sprintf(". --unsafe has fixes for %d, which need judgement", judged)
 	}
 	return s
-}
-
-// argument gives a path as one argument of a command line.
-func argument(p string) string {
-	plain := func(r rune) bool {
-		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(`/\:._-+@%,`, r)
-	}
-	if !strings.ContainsFunc(p, func(r rune) bool { return !plain(r) }) && (runtime.GOOS == "windows" || !strings.Contains(p, `\`)) {
-		return p
-	}
-	p = term.Clean(p)
-	if runtime.GOOS == "windows" {
-		return `"` + p + `"`
-	}
-	return "'" + strings.ReplaceAll(p, "'", `'\''`) + "'"
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -75,6 +76,9 @@ func Run(ctx context.Context, opt Options, args []string) int {
 
 // complain prints an error where people look for it.
 func (a *app) complain(err error) {
+	if errors.Is(err, syscall.EPIPE) {
+		return // who reads the output has seen enough
+	}
 	if a.json {
 		if b, marshalErr := json.Marshal(map[string]string{"error": err.Error()}); marshalErr == nil {
 			fmt.Fprintln(a.Err, string(b))

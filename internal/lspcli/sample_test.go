@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -59,7 +60,7 @@ func TestCheckOfASample(t *testing.T) {
 			}
 		})
 	}
-	// The summary of each names the same numbers.
+	// The summary counts what is listed.
 	_, summary, _ := m.run(context.Background(), term.Streams{}, "check")
 	out, _, _ := m.run(context.Background(), term.Streams{}, "check", "--format", "json")
 	var r struct{ Findings []struct{ Rule string } }
@@ -70,7 +71,7 @@ func TestCheckOfASample(t *testing.T) {
 	for _, f := range r.Findings {
 		ids[f.Rule] = true
 	}
-	if want := "47 findings: "; len(ids) < 30 || !strings.HasPrefix(summary, want) || len(r.Findings) != 47 {
+	if len(ids) < 35 || !strings.HasPrefix(summary, fmt.Sprintf("%d findings: ", len(r.Findings))) {
 		t.Errorf("%d findings of %d rules: %s", len(r.Findings), len(ids), summary)
 	}
 }

@@ -129,3 +129,24 @@ func TestManyFindings(t *testing.T) {
 		t.Errorf("%v more applied", f["moreApplied"])
 	}
 }
+
+// What a result shows of a file beside the change holds no secret, and the secret
+// that stands there is told.
+func TestSecretsBesideAChange(t *testing.T) {
+	secret := "ghp_" + "1B4nK7qXw9RtYp2LmZc8VdHs5JfGa3TeUoQi"
+	c, _ := fill(t, map[string]string{
+		"MEMORY.md": "- [Keys](keys.md) — where keys are\n",
+		"keys.md":   "---\nname: keys\ndescription: Where keys are\ntype: reference\n---\n\nThe token is " + secret + "\nThe vault is in room 3.\n",
+	})
+	r := c.call("memory_edit", args{"topic": "keys", "old": "room 3", "new": "room 4"})
+	if r.IsError || strings.Contains(fmt.Sprint(r.StructuredContent), secret) || strings.Contains(r.Content[0].Text, secret) {
+		t.Errorf("%v", r)
+	}
+	if got := strings.Join(rulesIn(r.StructuredContent), ", "); !strings.Contains(got, " secret") {
+		t.Errorf("findings %s", got)
+	}
+	h := c.call("memory_history", args{"change": r.StructuredContent["change"]})
+	if h.IsError || strings.Contains(fmt.Sprint(h.StructuredContent), secret) || strings.Contains(h.Content[0].Text, secret) {
+		t.Errorf("%v", h)
+	}
+}

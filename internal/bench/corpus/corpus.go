@@ -14,31 +14,47 @@ import (
 // is within the limits; the topics that it does not name are linked by others.
 const MaxEntries = 190
 
-// Write makes a memory directory of n topics of 2.2 KB at dir, changed an hour ago.
-func Write(dir string, n int) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
+// Files gives a memory directory of n topics of 2.2 KB: texts by path.
+func Files(n int) map[string]string {
+	files := make(map[string]string, n+1)
 	var index strings.Builder
 	index.WriteString("# Memory\n\n")
 	for i := range n {
 		if i < MaxEntries {
 			fmt.Fprintf(&index, "- [Topic %d](%s.md) — what was decided about part %d\n", i, Name(i), i)
 		}
-		if err := put(dir, Name(i)+".md", Topic(i, n)); err != nil {
-			return err
-		}
+		files[Name(i)+".md"] = Topic(i, n)
 	}
-	return put(dir, "MEMORY.md", index.String())
+	files["MEMORY.md"] = index.String()
+	return files
 }
 
-func put(dir, name, content string) error {
-	file := filepath.Join(dir, name)
-	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+// IndexFiles gives a memory directory of an index of so many lines and ten topics:
+// every tenth entry leads to one of them, the others lead nowhere, as in a copy of a
+// part of a large memory.
+func IndexFiles(lines int) map[string]string {
+	const topics = 10
+	files := Files(topics)
+	files["MEMORY.md"] = Index(lines, topics)
+	return files
+}
+
+// Write writes files to dir, as if they had been changed an hour ago.
+func Write(dir string, files map[string]string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	old := time.Now().Add(-time.Hour)
-	return os.Chtimes(file, old, old)
+	for name, content := range files {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			return err
+		}
+		if err := os.Chtimes(file, old, old); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Name gives the name of topic i.
@@ -81,6 +97,22 @@ func Topic(i, n int) string {
 			if i%4 == 0 {
 				b.WriteString("```sh\nmake release PART=api # takes a while\n```\n\n")
 			}
+		}
+	}
+	return b.String()
+}
+
+// Index gives an index of so many lines over so many topics.
+func Index(lines, topics int) string {
+	var b strings.Builder
+	for i := range lines {
+		switch {
+		case i%100 == 0:
+			fmt.Fprintf(&b, "## Section %d\n", i/100)
+		case i%10 == 1:
+			fmt.Fprintf(&b, "- [Topic %d](%s.md) — what was decided about part %d, see `part %d`\n", i, Name(i/10%topics), i, i)
+		default:
+			fmt.Fprintf(&b, "- [Topic %d](gone-%d.md) — what was decided about part %d\n", i, i, i)
 		}
 	}
 	return b.String()
