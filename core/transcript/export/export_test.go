@@ -428,3 +428,29 @@ func TestFailures(t *testing.T) {
 		t.Errorf("empty: %+v", r)
 	}
 }
+
+func FuzzHTML(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(session(asked(s), answer("m1", object{"type": "tool_use", "id": "t1", "name": s, "input": object{s: s}})))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tr, err := transcript.Read(context.Background(), bytes.NewReader(data), int64(len(data)), transcript.Options{MaxRecord: 1 << 20})
+		if tr == nil {
+			t.Fatal(err)
+		}
+		s := Source{Src: bytes.NewReader(data), Transcript: tr}
+		var h, m bytes.Buffer
+		if _, err := HTML(context.Background(), &h, s, Options{Attachments: true}); err != nil {
+			t.Fatal(err)
+		}
+		if why := unsafe(h.String()); why != "" {
+			t.Fatal(why)
+		}
+		if _, err := Markdown(context.Background(), &m, s, Options{Attachments: true}); err != nil {
+			t.Fatal(err)
+		}
+		if why := outsideFences(m.String()); why != "" {
+			t.Fatalf("outside of a fence: %s", why)
+		}
+	})
+}
