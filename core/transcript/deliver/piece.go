@@ -57,11 +57,10 @@ type caps struct {
 
 // reader makes pieces of rows.
 type reader struct {
-	o     Options
-	red   *shown.Redactor
-	caps  caps
-	left  LeftOut
-	calls map[string]bool // ids of the unit's calls that wait for a result
+	o    Options
+	red  *shown.Redactor
+	caps caps
+	left LeftOut
 }
 
 func (r *reader) cut(line int, what string, gone int) {

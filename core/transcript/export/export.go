@@ -229,8 +229,15 @@ func segments(s Source, onlyChain bool) [][]int {
 		return fresh
 	}
 	take(s.Chain.Rows)
-	for c := s.Chain; c.Boundary >= 0; {
-		before := logical(t, c.Boundary)
+	for c := s.Chain; len(c.Rows) > 0; {
+		start := c.Boundary
+		if start < 0 {
+			if c.Coverage.Compacted == 0 {
+				break
+			}
+			start = c.Rows[0] // the boundary itself is lost
+		}
+		before := logical(t, start)
 		if before.IsZero() {
 			break
 		}
