@@ -161,7 +161,7 @@ func (m *Memory) Undo(ctx context.Context, id string) (*Change, error) {
 		return nil, err
 	}
 	n := m.notice(losses, notes)
-	n.note(m.followAdoption(id))
+	n.Note(m.followAdoption(id))
 	return m.done(res, n), nil
 }
 

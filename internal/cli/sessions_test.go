@@ -27,6 +27,7 @@ func (m *machine) talks() {
 	} {
 		text := fmt.Sprintf(row, x.said, x.id, m.env.Cwd, x.id, x.branch)
 		text = strings.ReplaceAll(text, `\x1b`, `\u001b`)
+		text = fmt.Sprintf("%-800s\n", strings.TrimSpace(text)) // as long wherever the test runs
 		file := filepath.Join(dir, x.id+"-0000-4000-8000-000000000001.jsonl")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			m.t.Fatal(err)
