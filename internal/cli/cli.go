@@ -53,6 +53,9 @@ func Run(ctx context.Context, env settings.Env, streams term.Streams, version st
 		fmt.Fprintln(streams.Err, "See mem-mcp --help.")
 		return ExitUsage
 	}
+	if err.Error() == context.Canceled.Error() {
+		err = errors.New("interrupted")
+	}
 	a.complain(err)
 	return ExitError
 }
