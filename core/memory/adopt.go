@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"mem/core/memdir"
 	"mem/core/store"
@@ -51,6 +52,29 @@ func (m *Memory) Adopt(ctx context.Context, o AdoptOptions) (*Adopted, error) {
 // Moved finds projects whose directory is gone and that may have become this one.
 func (m *Memory) Moved(ctx context.Context) ([]transcript.Moved, error) {
 	return transcript.FindMoved(ctx, m.opt.Env, m.Location.Project)
+}
+
+// movedWithin is how long a conversation's start looks for a project that was moved.
+const movedWithin = time.Second
+
+// MovedWords offers, in words, what certainly is this project under an earlier path; for
+// one that has no memory here.
+func (m *Memory) MovedWords(ctx context.Context) []string {
+	ctx, cancel := context.WithTimeout(ctx, movedWithin)
+	defer cancel()
+	list, err := m.Moved(ctx)
+	if err != nil {
+		return nil // it is an offer; adopt says what is wrong
+	}
+	const shown = 3
+	var words []string
+	for _, x := range list {
+		if x.Certain && len(words) < shown {
+			words = append(words, fmt.Sprintf("%s no longer exists; its %d topics and %d sessions may be this project's. A person can take them over: mem-mcp adopt %s",
+				memdir.ShownName(x.Root), x.Topics, x.Sessions, memdir.ShownName(x.Root)))
+		}
+	}
+	return words
 }
 
 // undoSessions takes back an adoption that brought sessions and no memory, and tells

@@ -142,17 +142,7 @@ func (s *Sessions) moved(ctx context.Context, l *List) []string {
 	if l.Project == "" || l.Total > 0 || s.m.Location.Exists {
 		return nil
 	}
-	list, err := s.m.Moved(ctx)
-	if err != nil {
-		return nil
-	}
-	var notes []string
-	for _, m := range list {
-		if m.Certain && len(notes) < 3 {
-			notes = append(notes, fmt.Sprintf("%s no longer exists and has %d sessions and %d topics that may be this project's. A person can take them over: mem-mcp adopt %s", memdir.ShownName(m.Root), m.Sessions, m.Topics, memdir.ShownName(m.Root)))
-		}
-	}
-	return notes
+	return s.m.MovedWords(ctx)
 }
 
 func (s *Sessions) listed(x *transcript.Session) Listed {
