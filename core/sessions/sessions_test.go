@@ -508,3 +508,38 @@ func TestResultsAreBounded(t *testing.T) {
 		t.Errorf("the pages hold %d of %d sessions", seen, l.Total)
 	}
 }
+
+// A project that was moved is told where its memory and sessions are.
+func TestMovedIsOffered(t *testing.T) {
+	d := newDesk(t)
+	old := filepath.Join(d.env.Home, "before", "project")
+	for _, name := range []string{"main.go", "cache.go"} {
+		if err := os.WriteFile(filepath.Join(d.env.Cwd, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	row := `{"parentUuid":null,"isSidechain":false,"type":"assistant","message":{"role":"assistant","id":"m","content":[{"type":"tool_use","id":"t","name":"Read","input":{"file_path":"%s"}}]},"uuid":"%s","timestamp":"2026-11-29T10:00:00.000Z","cwd":"%s","sessionId":"%s","version":"2.1.332"}` + "\n"
+	content := talk(first, old, "Warm the cache", "Yes.")
+	for i, name := range []string{"main.go", "cache.go"} {
+		content += fmt.Sprintf(row, filepath.Join(old, name), uuidOf(second, i), old, first)
+	}
+	d.write(filepath.Join(d.folder(old), first+".jsonl"), content, time.Hour)
+	s := d.open(Options{})
+	l, err := s.List(t.Context(), ListOptions{})
+	if err != nil || l.Total != 0 || !strings.Contains(strings.Join(l.Notes, " "), "mem-mcp adopt "+old) {
+		t.Errorf("%+v %v", l, err)
+	}
+	c, err := s.m.SessionStart(t.Context())
+	if err != nil || !strings.Contains(c.Text, "mem-mcp adopt "+old) {
+		t.Errorf("%+v %v", c, err)
+	}
+	if _, err := s.m.Adopt(t.Context(), memory.AdoptOptions{Old: old}); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := s.List(t.Context(), ListOptions{}); err != nil || l.Total != 1 || l.Sessions[0].From != old || len(l.Notes) != 0 {
+		t.Errorf("%+v %v", l, err)
+	}
+	if c, err := s.m.SessionStart(t.Context()); err != nil || strings.Contains(c.Text, "mem-mcp adopt") {
+		t.Errorf("%+v %v", c, err)
+	}
+}
