@@ -330,3 +330,28 @@ func FuzzDeliver(f *testing.F) {
 		}
 	})
 }
+
+// TestLargeFacts has a session whose name, directory and prompt alone would fill
+// a small budget.
+func TestLargeFacts(t *testing.T) {
+	long := strings.Repeat("記憶<", 3000)
+	var c conversation
+	for i := range 60 {
+		c.row("user", object{
+			"sessionId": long, "cwd": "/" + long, "gitBranch": long, "version": long, "message": object{"role": "user", "content": long},
+			"parentUuid": []any{nil, "gone"}[i%2],
+		})
+		c.WriteString("{\"type\":\n[1]\n")
+	}
+	c.row("assistant", object{"uuid": long, "message": object{"id": "m1", "role": "assistant", "model": long, "content": []any{say(long)}}})
+	c.WriteString(`{"type":"custom-title","customTitle":"` + long + `"}` + "\n")
+	for _, f := range []Format{Messages, Brief} {
+		d := deliver(t, c.Bytes(), Options{Format: f, BudgetTokens: MinBudget, Redact: scanner(t)})
+		if d.Session == "" || d.Cwd == "" || d.NextCursor == "" && d.LeftOut.Shortened == 0 {
+			t.Errorf("%s: %+v", f, d.LeftOut)
+		}
+		if !strings.Contains(said(d), "記憶") {
+			t.Errorf("%s: nothing of the conversation is there: %s", f, said(d))
+		}
+	}
+}
