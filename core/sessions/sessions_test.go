@@ -296,7 +296,7 @@ func TestSearch(t *testing.T) {
 func TestSearchWhileIndexing(t *testing.T) {
 	d := newDesk(t)
 	var b bytes.Buffer
-	if _, err := transcripttest.Write(&b, transcripttest.Options{Seed: 1, Bytes: 24 << 20}); err != nil {
+	if _, err := transcripttest.Write(&b, transcripttest.Options{Seed: 1, Bytes: 12 << 20}); err != nil {
 		t.Fatal(err)
 	}
 	d.put(first, talk(first, d.env.Cwd, "Where is the zebra?", "Here.")+b.String(), time.Hour)
@@ -362,8 +362,8 @@ func TestAppend(t *testing.T) {
 func TestExportPages(t *testing.T) {
 	d := newDesk(t)
 	var said []string
-	for i := range 120 {
-		said = append(said, fmt.Sprintf("Turn %d: %s", i, strings.Repeat("記憶は <会話> を越えて & 残る。\n", 40)))
+	for i := range 60 {
+		said = append(said, fmt.Sprintf("Turn %d: %s", i, strings.Repeat("記憶は <会話> を越えて & 残る。\n", 30)))
 	}
 	said[7] = "The key is " + token
 	path := d.put(first, talk(first, d.env.Cwd, said...), time.Hour)
@@ -371,7 +371,7 @@ func TestExportPages(t *testing.T) {
 	for _, format := range ExportFormats {
 		var whole bytes.Buffer
 		x, err := s.Export(t.Context(), &whole, ExportOptions{Session: first, Format: format})
-		if err != nil || x.Turns != 60 || x.Secrets != 1 || strings.Contains(whole.String(), token) {
+		if err != nil || x.Turns != 30 || x.Secrets != 1 || strings.Contains(whole.String(), token) {
 			t.Fatalf("%+v %v", x, err)
 		}
 		var text strings.Builder
@@ -467,7 +467,7 @@ func TestArchive(t *testing.T) {
 // Results stay within what clients take, whatever sessions say.
 func TestResultsAreBounded(t *testing.T) {
 	d := newDesk(t)
-	long := strings.Repeat("記憶<&> needle ", 3000)
+	long := strings.Repeat("記憶<&> needle ", 300)
 	for i := range 300 {
 		id := fmt.Sprintf("%08d-x", i)
 		d.put(id, talk(id, d.env.Cwd, long, long)+`{"type":"custom-title","customTitle":"`+strings.Repeat("&", 5000)+`","sessionId":"`+id+`"}`+"\n", time.Duration(i)*time.Minute)
