@@ -1,5 +1,5 @@
 // Package resources owns the MCP resources: the same memory as the tools read,
-// under memory:// addresses.
+// under memory:// addresses, and the same sessions, under transcript://.
 package resources
 
 import (
@@ -47,8 +47,8 @@ func kinds() []kind {
 }
 
 // All gives the resources of the project's memory and the templates that
-// address every part of every store.
-func All(open Opener, missing NotFound) (fixed []server.ServerResource, templates []server.ServerResourceTemplate) {
+// address every part of every store and every session.
+func All(open Opener, of SessionsOf, missing NotFound) (fixed []server.ServerResource, templates []server.ServerResourceTemplate) {
 	for _, k := range kinds() {
 		read := handler(k, open, missing)
 		template := mcp.NewResourceTemplate(scheme+"{store}/"+k.path, k.name, mcp.WithTemplateDescription(k.doc), mcp.WithTemplateMIMEType(k.mime))
@@ -59,7 +59,7 @@ func All(open Opener, missing NotFound) (fixed []server.ServerResource, template
 		r := mcp.NewResource(scheme+memory.StoreAuto+"/"+k.path, k.name, mcp.WithResourceDescription(k.doc), mcp.WithMIMEType(k.mime))
 		fixed = append(fixed, server.ServerResource{Resource: r, Handler: server.ResourceHandlerFunc(read)})
 	}
-	return fixed, templates
+	return fixed, append(templates, transcripts(open, of, missing)...)
 }
 
 func handler(k kind, open Opener, missing NotFound) func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {

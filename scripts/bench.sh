@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 echo "# $(go version), $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg 2>/dev/null || echo unknown)"
 go test -run '^$' -bench 'View(200|10000)' -benchmem ./core/memdir
 go test -run '^$' -bench 'Build3000|Search3000' -benchmem ./core/recall
+go test -run '^$' -bench Read ./core/transcript # of 10 MB; MEM_TRANSCRIPT_MB=1000 for more
 peers=yes
 scripts/node-clients.sh || peers=
 go test -run '^$' -bench . -skip 'Check' ./internal/bench

@@ -10,16 +10,21 @@ import (
 	"mem/core/memdir"
 	"mem/core/memfile"
 	"mem/core/memory"
+	"mem/core/sessions"
 	"mem/diagnostics"
 	"mem/diagnostics/report"
 	"mem/diagnostics/workspace"
 )
 
-// target is what a tool works on: a memory, and what rules know of it.
+// target is what a tool works on: a memory, what rules know of it, and the sessions
+// of its project.
 type target struct {
 	*memory.Memory
-	checks *checks
+	checks     *checks
+	sessionsOf SessionsOf
 }
+
+func (t target) sessions() *sessions.Sessions { return t.sessionsOf(t.Memory) }
 
 // checks keeps what rules know of a memory between calls.
 type checks struct {

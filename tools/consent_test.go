@@ -30,7 +30,7 @@ func bound(t *testing.T, dir string) func(tool string, req mcp.CallToolParams) *
 	}
 	t.Cleanup(func() { _ = m.Close() })
 	open := func(context.Context, string) (*memory.Memory, error) { return m, nil }
-	tools := Toolsets()[0].Bind(open)
+	tools := Toolsets()[0].Bind(open, nil)
 	return func(tool string, p mcp.CallToolParams) *mcp.CallToolResult {
 		t.Helper()
 		for _, s := range tools {

@@ -9,6 +9,7 @@ import (
 	"mem/core/memdir"
 	"mem/core/memory"
 	"mem/core/store"
+	"mem/core/transcript"
 )
 
 // problem is the structured part of a failed call: what went wrong, and what
@@ -79,6 +80,8 @@ func problemOf(err error) problem {
 	var locked *store.LockedError
 	var missing *memdir.NotFoundError
 	var ambiguous *memdir.AmbiguousError
+	var noSession *transcript.NotFoundError
+	var severalSessions *transcript.AmbiguousError
 	switch {
 	case errors.As(err, &exists):
 		p.Kind, p.Path, p.Hash = kindExists, exists.Path, exists.Current.Hash
@@ -97,6 +100,10 @@ func problemOf(err error) problem {
 		p.Kind, p.Near = kindNotFound, few(missing.Near)
 	case errors.As(err, &ambiguous):
 		p.Kind, p.Near = kindAmbiguous, few(ambiguous.Paths)
+	case errors.As(err, &noSession):
+		p.Kind = kindNotFound
+	case errors.As(err, &severalSessions):
+		p.Kind, p.Near = kindAmbiguous, few(severalSessions.Sessions)
 	}
 	return p
 }

@@ -20,7 +20,7 @@ func TestAPanicIsOneToolsOwn(t *testing.T) {
 			panic("out of order")
 		}
 		return answer{map[string]any{}, "works"}, nil
-	}}.bind(func(context.Context, string) (*memory.Memory, error) { return nil, nil }, newQuestions(), &checks{})
+	}}.bind(func(context.Context, string) (*memory.Memory, error) { return nil, nil }, nil, newQuestions(), &checks{})
 	call := func() *mcp.CallToolResult {
 		t.Helper()
 		r, err := tool.Handler(t.Context(), mcp.CallToolRequest{})

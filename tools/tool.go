@@ -18,10 +18,14 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"mem/core/memory"
+	"mem/core/sessions"
 )
 
 // Opener gives the memory that a call works on, by the name of its store.
 type Opener func(ctx context.Context, store string) (*memory.Memory, error)
+
+// SessionsOf gives the sessions of the project that a memory belongs to.
+type SessionsOf func(*memory.Memory) *sessions.Sessions
 
 // spec is a tool as a value: everything about it but where memory comes from.
 type spec struct {
@@ -92,7 +96,7 @@ func (s spec) definition() mcp.Tool {
 }
 
 // bind makes the tool callable on what open gives.
-func (s spec) bind(open Opener, questions *questions, checks *checks) server.ServerTool {
+func (s spec) bind(open Opener, of SessionsOf, questions *questions, checks *checks) server.ServerTool {
 	check, result := &validator{name: s.name, schema: s.in.object()}, &validator{name: s.name, schema: s.out.object()}
 	return server.ServerTool{Tool: s.definition(), Handler: func(ctx context.Context, req mcp.CallToolRequest) (reply *mcp.CallToolResult, err error) {
 		defer func() {
@@ -118,7 +122,8 @@ func (s spec) bind(open Opener, questions *questions, checks *checks) server.Ser
 		}
 		call := callOf(s.name, name, raw)
 		ctx, asked := questions.consent(ctx, req, call)
-		on := target{m, checks}
+		ctx = withProgress(ctx, req)
+		on := target{m, checks, of}
 		a, err := s.run(ctx, on, raw)
 		if q := question(err); q != nil && !asked && canAsk(ctx) {
 			if server.IsModernRequest(ctx) {

@@ -28,15 +28,22 @@ func Toolsets() []Toolset {
 			memoryCheck(),
 			memoryFix(),
 		}},
+		{Name: "transcripts", Doc: "Find, search, take up and record the sessions of a project: its conversations with any agent.", specs: []spec{
+			transcriptList(),
+			transcriptResume(),
+			transcriptSearch(),
+			transcriptAppend(),
+			transcriptExport(),
+		}},
 	}
 }
 
-// Bind gives the tools of a toolset, working on what open gives.
-func (t Toolset) Bind(open Opener) []server.ServerTool {
+// Bind gives the tools of a toolset, working on what open and of give.
+func (t Toolset) Bind(open Opener, of SessionsOf) []server.ServerTool {
 	var out []server.ServerTool
 	questions, checks := newQuestions(), &checks{}
 	for _, s := range t.specs {
-		out = append(out, s.bind(open, questions, checks))
+		out = append(out, s.bind(open, of, questions, checks))
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"mem/core/change"
+	"mem/core/guard"
 	"mem/core/memdir"
 	"mem/core/memfile"
 	"mem/core/settings"
@@ -113,3 +114,6 @@ func FewUnread(all []memdir.Problem) []Unread {
 	}
 	return out
 }
+
+// Guard looks for secrets with the exceptions that a person configured.
+func (m *Memory) Guard() *guard.Scanner { return m.scanner }

@@ -58,6 +58,9 @@ func (m *Memory) sessionStart(ctx context.Context, bounded bool) (*Context, erro
 	c := &Context{Directory: m.Location.Directory, Topics: len(v.Topics), Index: memdir.FillOf(v.Index, rule), Notice: n}
 	topics := m.unlinked(v, c)
 	c.Warnings = m.contextWarnings(v, loaded, c)
+	if len(v.Topics) == 0 && loaded.Text == "" {
+		c.Warnings = append(c.Warnings, m.MovedWords(ctx)...)
+	}
 	if bounded {
 		text, _ := weight(guide + topics + m.Location.Directory)
 		left := maxContext - text - 2*Size(c.Warnings) - Size(c.Notice)

@@ -145,6 +145,14 @@ func (m *Memory) Undo(ctx context.Context, id string) (*Change, error) {
 	}
 	losses, notes := m.store.Check(ctx)
 	res, err := m.store.Undo(ctx, id, store.How{})
+	var none *store.NoChangeError
+	if errors.As(err, &none) {
+		if words := m.undoSessions(id); words != "" {
+			n := m.notice(losses, notes)
+			n.note(words)
+			return m.done(&store.Result{}, n), nil
+		}
+	}
 	var conflict *store.ConflictError
 	if errors.As(err, &conflict) {
 		return nil, fmt.Errorf("the change %s cannot be taken back: a later change touched the same part. Undo that one first (memory_history lists them), or edit the text. %w", id, err)
@@ -152,7 +160,9 @@ func (m *Memory) Undo(ctx context.Context, id string) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.done(res, m.notice(losses, notes)), nil
+	n := m.notice(losses, notes)
+	n.Note(m.followAdoption(id))
+	return m.done(res, n), nil
 }
 
 // Purge empties the journal and the texts kept for merging.

@@ -76,7 +76,7 @@ func Open(opt Options) (*Memory, error) {
 		Directory: m.Location.Directory, StateDir: opt.Env.StateDir,
 		Guard: m.scanner,
 		Now:   opt.Env.Now, Origin: m.origin, Actor: opt.Actor,
-		Limits:   memdir.Limits{TopicBytes: m.Config.Limits.TopicBytes, ScanLines: m.Config.Limits.ScanLines, EntryLength: m.Config.Limits.EntryLength},
+		Limits:   m.limits(),
 		LockWait: m.Config.Lock.Wait, JournalAge: m.Config.Journal.MaxAge, JournalSize: m.Config.Journal.MaxSize,
 		Bases: keepAtMost(m.Config.Bases.MaxCount), BaseSize: m.Config.Bases.MaxSize,
 	})
@@ -84,6 +84,12 @@ func Open(opt Options) (*Memory, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// limits are those within which memory is read.
+func (m *Memory) limits() memdir.Limits {
+	l := m.Config.Limits
+	return memdir.Limits{TopicBytes: l.TopicBytes, ScanLines: l.ScanLines, EntryLength: l.EntryLength}
 }
 
 // keepAtMost turns the setting that 0 keeps nothing into the store's option, of

@@ -3,6 +3,8 @@ package memory
 import (
 	"fmt"
 	"unicode/utf8"
+
+	"mem/core/text"
 )
 
 // Limits of one page. A client moves results of more than 50,000 characters or
@@ -16,27 +18,8 @@ const (
 // maxEscaped is the most characters that one byte takes once escaped as JSON.
 const maxEscaped = 6
 
-// weight estimates what a text costs in a result: characters once escaped as
-// JSON, and tokens. Four ASCII characters make about one token; a character of
-// another script makes about one by itself.
-func weight(s string) (chars, quarterTokens int) {
-	for _, r := range s {
-		chars++
-		switch {
-		case r == '\n' || r == '"' || r == '\\' || r == '\t' || r == '\r':
-			chars++
-			quarterTokens++
-		case r < ' ' || r == '<' || r == '>' || r == '&' || r == '\u2028' || r == '\u2029':
-			chars += 5
-			quarterTokens += 2
-		case r < utf8.RuneSelf:
-			quarterTokens++
-		default:
-			quarterTokens += 4
-		}
-	}
-	return chars, quarterTokens
-}
+// weight is what a text costs in a result.
+func weight(s string) (chars, quarterTokens int) { return text.Weight(s) }
 
 // budget tells how much more fits into a result.
 type budget struct{ chars, quarterTokens int }

@@ -39,11 +39,17 @@ func (x *Index) snippet(d *document, f Field, found []sought, width int) Snippet
 	for _, r := range regions(d, f, found, width) {
 		places = x.occurrences(places, text, r, found)
 	}
-	core := densest(places, found, width)
+	s := cutAround(text, densest(places, found, width), places, width, f)
+	s.More = s.More || d.cut[f]
+	return s
+}
+
+// cutAround cuts text around core and marks the places that lie in the cut.
+func cutAround(text string, core Span, places []occurrence, width int, f Field) Snippet {
 	s := Snippet{Field: f}
 	cut := widen(text, core, width)
 	s.Text, s.Start = text[cut.Start:cut.End], cut.Start
-	s.More = cut.End < len(text) || d.cut[f]
+	s.More = cut.End < len(text)
 	for _, p := range places {
 		if p.Start < cut.Start || p.End > cut.End {
 			continue

@@ -81,6 +81,7 @@ const (
 	KeyDirectory = "autoMemoryDirectory"
 	KeyEnabled   = "autoMemoryEnabled"
 	KeyDream     = "autoDreamEnabled"
+	KeyCleanup   = "cleanupPeriodDays"
 )
 
 // LoadClient reads the settings files that apply to p: policy, local, project
@@ -194,6 +195,7 @@ var keyTypes = map[string]func(Value) error{
 	KeyDirectory: func(v Value) error { _, err := v.Text(); return err },
 	KeyEnabled:   func(v Value) error { _, err := v.Bool(); return err },
 	KeyDream:     func(v Value) error { _, err := v.Bool(); return err },
+	KeyCleanup:   func(v Value) error { _, err := v.Days(); return err },
 }
 
 func (c *Client) problem(path, key, reason, fix string) {

@@ -53,6 +53,9 @@ func Run(ctx context.Context, env settings.Env, streams term.Streams, version st
 		fmt.Fprintln(streams.Err, "See mem-mcp --help.")
 		return ExitUsage
 	}
+	if err.Error() == context.Canceled.Error() {
+		err = errors.New("interrupted")
+	}
 	a.complain(err)
 	return ExitError
 }
@@ -94,6 +97,7 @@ func (a *app) root() *cobra.Command {
 	for _, c := range []*cobra.Command{
 		a.serveCommand(), a.whereCommand(), a.configCommand(), a.contextCommand(), a.listCommand(), a.readCommand(),
 		a.writeCommand(), a.deleteCommand(), a.searchCommand(), a.historyCommand(), a.undoCommand(), a.purgeCommand(),
+		a.sessionsCommand(), a.resumeCommand(), a.exportCommand(), a.adoptCommand(),
 		a.demoCommand(), a.versionCommand(),
 	} {
 		root.AddCommand(c)

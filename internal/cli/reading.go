@@ -103,12 +103,19 @@ func (a *app) readCommand() *cobra.Command {
 
 func (a *app) searchCommand() *cobra.Command {
 	var o memory.SearchOptions
+	var said saidFlags
 	c := &cobra.Command{
 		Use:   "search WORD…",
-		Short: "Rank topics by words",
+		Short: "Rank topics by words; with --transcripts, what was said in sessions",
 		Args:  term.SomeArgs("words to look for"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Query = strings.Join(args, " ")
+			if err := said.check(cmd); err != nil {
+				return err
+			}
+			if said.on {
+				return a.searchSessions(cmd.Context(), &said, o.Query, o.Limit)
+			}
 			return a.withMemory(func(m *memory.Memory) error {
 				f, err := m.Search(cmd.Context(), o)
 				if err != nil {
@@ -121,6 +128,7 @@ func (a *app) searchCommand() *cobra.Command {
 	c.Flags().StringVar(&o.Type, "type", "", "only topics of this type")
 	c.Flags().BoolVar(&o.Logs, "logs", false, "search daily logs too")
 	c.Flags().IntVar(&o.Limit, "limit", 0, "hits to show (default 10, at most 50)")
+	said.add(c)
 	return c
 }
 

@@ -85,6 +85,7 @@ func scenes() []scene {
 		{"outside", "A program that takes no lock overwrites the index", playOutside},
 		{"secret", "A secret is not written", playSecret},
 		{"undo", "A deletion is taken back", playUndo},
+		{"session", "A conversation that another session left is taken up", playSession},
 		{"files", "What is on disk at the end: plain Markdown", playFiles},
 	}
 }

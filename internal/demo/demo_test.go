@@ -97,6 +97,13 @@ var lies = map[string]lie{
 	"writes secrets":                      {step: "secret", flag: "--allow-secrets"},
 	"repeats the secret":                  {step: "secret", old: `ghp_…[redacted]`, new: "ghp_1B4nK7qXw9" + "RtYp2LmZc8VdHs5JfGa3TeUoQi"},
 	"does not delete":                     {step: "undo", old: `"kind":"not-found"`, new: `"kind":"invalid"`},
+	"finds no session":                    {step: "session", old: `"foldersLookedInto":1`, new: `"foldersLookedInto":1,"sessions":[]`},
+	"finds another session":               {step: "session", old: `"hits":[{"session"`, new: `"hits":[{"secession"`},
+	"loses the result of a tool":          {step: "session", old: `{"type":"tool_result","tool_use_id":"tool_1"`, new: `{"type":"text","tool_use_id":"tool_1"`},
+	"resumes at another place":            {step: "session", old: `"resumePoint":"7c1e5b52`, new: `"resumePoint":"7c1e5b53`},
+	"hides that a row was cut":            {step: "session", old: `truncated`, new: `read`},
+	"shows the token of a session":        {step: "session", old: `[redacted github-pat]"}]}`, new: "ghp_1B4nK7qXw9" + "RtYp2LmZc8VdHs5JfGa3TeUoQi" + `"}]}`},
+	"records nothing":                     {step: "session", old: `rates.go keeps`, new: `rates.go loses`},
 }
 
 func (l lie) tell(args []string) int {
@@ -150,7 +157,7 @@ func left(t *testing.T, dir string) []string {
 	return all
 }
 
-var stepNames = []string{"where", "forgets", "remembers", "replace", "overflow", "editor", "writers", "outside", "secret", "undo", "files"}
+var stepNames = []string{"where", "forgets", "remembers", "replace", "overflow", "editor", "writers", "outside", "secret", "undo", "session", "files"}
 
 func TestDemoHolds(t *testing.T) {
 	var out bytes.Buffer
@@ -176,7 +183,7 @@ func TestDemoHolds(t *testing.T) {
 	if strings.Contains(out.String(), "\x1b") {
 		t.Error("colours in a pipe")
 	}
-	for _, want := range []string{"1/11  Where memory lies", "11/11  What is on disk", "All 11 steps hold"} {
+	for _, want := range []string{"1/12  Where memory lies", "12/12  What is on disk", "All 12 steps hold"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q", want)
 		}
@@ -248,7 +255,7 @@ func (c cancelling) Write(b []byte) (int, error) {
 }
 
 func TestDemoInterrupted(t *testing.T) {
-	for _, at := range []string{"1/11", "conversation 1: memory_write", "4 servers write"} {
+	for _, at := range []string{"1/12", "conversation 1: memory_write", "4 servers write"} {
 		t.Run(at, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -267,7 +274,7 @@ func TestDemoInterrupted(t *testing.T) {
 
 func TestDemoOutputGone(t *testing.T) {
 	opt := options(t)
-	opt.Out = cancelling{at: "2/11", cancel: func() {}, err: io.ErrClosedPipe}
+	opt.Out = cancelling{at: "2/12", cancel: func() {}, err: io.ErrClosedPipe}
 	_, err := demo.Run(t.Context(), opt)
 	if !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("error %v", err)

@@ -110,3 +110,40 @@ type problem struct {
 		Reason string `json:"reason"`
 	} `json:"findings"`
 }
+
+type sessionList struct {
+	Sessions []struct {
+		Session     string `json:"session"`
+		FirstPrompt string `json:"firstPrompt"`
+		Turns       int    `json:"turns"`
+	} `json:"sessions"`
+	Total int `json:"total"`
+}
+
+type saidResult struct {
+	Hits []struct {
+		Session string `json:"session"`
+		UUID    string `json:"uuid"`
+		Snippet string `json:"snippet"`
+	} `json:"hits"`
+	Total int `json:"total"`
+}
+
+type resumed struct {
+	Messages []struct {
+		Role    string `json:"role"`
+		Content []struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		} `json:"content"`
+	} `json:"messages"`
+	Text        string `json:"text"`
+	ResumePoint string `json:"resumePoint"`
+	Problems    string `json:"problems"`
+	Secrets     int    `json:"secrets"`
+}
+
+type recorded struct {
+	Session string   `json:"session"`
+	UUIDs   []string `json:"uuids"`
+}

@@ -19,6 +19,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"mem/core/memory"
+	"mem/core/sessions"
 	"mem/internal/mcpserver/stdio"
 	"mem/resources"
 	"mem/tools"
@@ -50,11 +51,12 @@ type Server struct {
 	opened   *memory.Memory
 	unrooted *memory.Memory   // for resources, while the client's roots are unknown
 	closed   []*memory.Memory // replaced when the client's roots changed
+	sessions map[*memory.Memory]*sessions.Sessions
 }
 
 // New makes a server. It opens nothing before the first call.
 func New(opt Options) *Server {
-	s := &Server{opt: opt}
+	s := &Server{opt: opt, sessions: map[*memory.Memory]*sessions.Sessions{}}
 	s.mcp = server.NewMCPServer(Name, opt.Version,
 		server.WithTitle("Memory"),
 		server.WithInstructions(strings.TrimSpace(instructions)),
@@ -66,9 +68,9 @@ func New(opt Options) *Server {
 		server.WithPaginationLimit(pageSize),
 	)
 	for _, t := range tools.Toolsets() {
-		s.mcp.AddTools(t.Bind(s.open)...)
+		s.mcp.AddTools(t.Bind(s.open, s.sessionsOf)...)
 	}
-	fixed, templates := resources.All(s.openToRead, notFound)
+	fixed, templates := resources.All(s.openToRead, s.sessionsOf, notFound)
 	s.mcp.AddResources(fixed...)
 	s.mcp.AddResourceTemplates(templates...)
 	s.mcp.AddNotificationHandler(string(mcp.MethodNotificationRootsListChanged), func(context.Context, mcp.JSONRPCNotification) { s.forget() })
@@ -133,6 +135,16 @@ func (s *Server) keep(slot **memory.Memory, opt memory.Options) (*memory.Memory,
 		return nil, err
 	}
 	return *slot, nil
+}
+
+// sessionsOf gives the sessions that belong to an opened memory.
+func (s *Server) sessionsOf(m *memory.Memory) *sessions.Sessions {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sessions[m] == nil {
+		s.sessions[m] = sessions.Open(m, sessions.Options{Version: s.opt.Version})
+	}
+	return s.sessions[m]
 }
 
 // rootsWait is how long the client may take to name its roots.
@@ -201,6 +213,10 @@ func (s *Server) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var err error
+	for _, x := range s.sessions {
+		err = errors.Join(err, x.Close())
+	}
+	clear(s.sessions)
 	for _, m := range s.closed {
 		err = errors.Join(err, m.Close())
 	}

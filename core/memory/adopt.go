@@ -1,0 +1,114 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"mem/core/memdir"
+	"mem/core/store"
+	"mem/core/transcript"
+)
+
+// AdoptOptions says which project is taken over.
+type AdoptOptions struct {
+	// Old is the directory that it had, or its memory directory, or the client's folder
+	// for it.
+	Old        string
+	StillThere bool // a person wants it though its directory exists
+	Version    string
+	Progress   func(done, total int64) // bytes of the sessions
+}
+
+// Adopted is what was taken over from a project that was renamed or moved.
+type Adopted struct {
+	*transcript.Adopted
+	Directory string      `json:"directory"` // of this memory
+	Index     memdir.Fill `json:"index"`
+	Notice
+}
+
+// Adopt takes the memory and the sessions of a project over that was renamed or
+// moved to this one. Undo takes it back by its id.
+func (m *Memory) Adopt(ctx context.Context, o AdoptOptions) (*Adopted, error) {
+	losses, notes := m.store.Check(ctx)
+	n := m.notice(losses, notes)
+	got, err := transcript.Adopt(ctx, m.opt.Env, transcript.AdoptOptions{
+		Old: o.Old, Project: m.Location.Project, Store: m.store, Guard: m.scanner,
+		How: store.How{AllowSecrets: m.mayWriteSecrets(ctx)}, Limits: m.limits(),
+		Version: o.Version, StillThere: o.StillThere, Progress: o.Progress,
+	})
+	if got == nil {
+		return nil, err
+	}
+	out := &Adopted{Adopted: got, Directory: m.Location.Directory, Notice: n}
+	if got.Result != nil {
+		c := m.done(got.Result, n)
+		out.Index, out.Notice = c.Index, c.Notice
+	}
+	return out, err
+}
+
+// Moved finds projects whose directory is gone and that may have become this one.
+func (m *Memory) Moved(ctx context.Context) ([]transcript.Moved, error) {
+	return transcript.FindMoved(ctx, m.opt.Env, m.Location.Project)
+}
+
+// movedWithin is how long a conversation's start looks for a project that was moved.
+const movedWithin = time.Second
+
+// MovedWords offers, in words, what certainly is this project under an earlier path; for
+// one that has no memory here.
+func (m *Memory) MovedWords(ctx context.Context) []string {
+	ctx, cancel := context.WithTimeout(ctx, movedWithin)
+	defer cancel()
+	list, err := m.Moved(ctx)
+	if err != nil {
+		return nil // it is an offer; adopt says what is wrong
+	}
+	const shown = 3
+	var words []string
+	for _, x := range list {
+		if x.Certain && len(words) < shown {
+			words = append(words, fmt.Sprintf("%s no longer exists; its %d topics and %d sessions may be this project's. A person can take them over: mem-mcp adopt %s",
+				memdir.ShownName(x.Root), x.Topics, x.Sessions, memdir.ShownName(x.Root)))
+		}
+	}
+	return words
+}
+
+// undoSessions takes back an adoption that brought sessions and no memory, and tells
+// so; it gives "" where the id is none of one.
+func (m *Memory) undoSessions(id string) string {
+	a, err := transcript.Reinstate(m.opt.Env, m.Location.Directory, id, false)
+	if a == nil || err != nil {
+		return ""
+	}
+	return fmt.Sprintf("The sessions of %s are no longer listed for this project; their copies stay in the archive.", memdir.ShownName(a.From))
+}
+
+// followAdoption makes the sessions of an adoption go the way of its memory when its
+// change was taken back, or that was, and so on.
+func (m *Memory) followAdoption(id string) string {
+	holds := false
+	for range 1000 {
+		e, err := m.store.Event(id)
+		if err != nil {
+			return ""
+		}
+		if e.Undoes == "" {
+			break
+		}
+		id, holds = e.Undoes, !holds
+	}
+	a, err := transcript.Reinstate(m.opt.Env, m.Location.Directory, id, holds)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("The memory that came with an adoption was taken back, its sessions were not: %v.", err)
+	case a == nil || len(a.Sessions) == 0:
+		return ""
+	case holds:
+		return fmt.Sprintf("The sessions of %s are listed for this project again.", memdir.ShownName(a.From))
+	}
+	return fmt.Sprintf("The sessions of %s are no longer listed for this project; their copies stay in the archive.", memdir.ShownName(a.From))
+}

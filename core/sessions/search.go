@@ -1,0 +1,267 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"mem/core/memdir"
+	"mem/core/memory"
+	"mem/core/transcript"
+	"mem/core/transcript/index"
+)
+
+// Roles are what can be searched for.
+var Roles = []string{"prompt", "answer", "call", "result", "summary", "task"}
+
+const (
+	defaultHits = 10
+	maxHits     = 50
+	maxQuery    = 500
+	maxSnippet  = 1_500
+	maxWords    = 20
+
+	// DefaultWait is how long a search waits for what is not indexed yet. After that it
+	// answers with what there is, and says so; clients end a call after a minute.
+	DefaultWait = 5 * time.Second
+)
+
+// SearchOptions says what is looked for.
+type SearchOptions struct {
+	Query   string
+	All     bool     // in all projects
+	Session string   // only in this one: an id or the beginning of one
+	Roles   []string // of Roles; none is all
+	// Since and Until bound the time of what is found: a date or an RFC 3339 time.
+	Since, Until string
+	Limit        int
+	Wait         time.Duration // DefaultWait unless it is set
+	Progress     Progress
+}
+
+// Hit is a place in a session.
+type Hit struct {
+	Session string `json:"session"`
+	Title   string `json:"title,omitempty"`
+	Agent   string `json:"agent,omitempty"` // where a subagent's transcript has it
+	// UUID names the record: a resume can end there.
+	UUID    string   `json:"uuid,omitempty"`
+	Role    string   `json:"role"`
+	Time    string   `json:"time,omitempty"`
+	Cwd     string   `json:"cwd,omitempty"`
+	Score   float64  `json:"score"`
+	Matched []string `json:"matched"`
+	Snippet string   `json:"snippet"`
+}
+
+// Found is the result of a search.
+type Found struct {
+	Query string `json:"query"`
+	Hits  []Hit  `json:"hits"` // best first
+	Total int    `json:"total"`
+	// Indexing says that transcripts are still being read: PendingBytes of them are not
+	// searched yet, and a later search finds more.
+	Indexing     bool     `json:"indexing"`
+	IndexedBytes int64    `json:"indexedBytes"`
+	PendingBytes int64    `json:"pendingBytes"`
+	Corrected    []string `json:"corrected,omitempty"`
+	Unknown      []string `json:"unknown,omitempty"`
+	Ignored      []string `json:"ignored,omitempty"`
+	Reason       string   `json:"reason,omitempty"` // why there is no hit
+	// Skipped are places that were not searched.
+	Skipped     []transcript.Skipped `json:"skipped,omitempty"`
+	MoreSkipped int                  `json:"moreSkipped,omitempty"`
+	Notes       []string             `json:"notes,omitempty"`
+}
+
+// Search ranks what was said in sessions. What is not in the index yet is read in the
+// background: a first search over much answers with what there is, and says
+// how far it is.
+func (s *Sessions) Search(ctx context.Context, o SearchOptions) (*Found, error) {
+	q, err := query(o)
+	if err != nil {
+		return nil, err
+	}
+	h, err := s.shelf(ctx, o.All, o.Progress)
+	if err != nil {
+		return nil, err
+	}
+	q.Project = h.key
+	var notes []string
+	if o.Session != "" {
+		x, err := s.pick(ctx, o.Session, o.Progress)
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, x.notes...)
+		q.Sessions, q.Project = []string{x.ID}, ""
+		if h.byPath[x.Path] == nil {
+			h.sources = append(h.sources, index.Source{Path: x.Path, Session: x.ID, Project: s.rootOf(x.Cwd, map[string]string{})})
+			h.byPath[x.Path] = x.Session
+		}
+	}
+	x, err := s.openIndex(ctx)
+	if err != nil {
+		return nil, err
+	}
+	notes = append(notes, x.Notices()...)
+	u := s.begin(x, h.sources, h.size)
+	if err := u.wait(ctx, o); err != nil {
+		return nil, err
+	}
+	res, err := x.Search(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	f := &Found{Query: memory.Fit(o.Query, maxQuery), Hits: []Hit{}, Total: res.Total, IndexedBytes: res.Indexed, PendingBytes: res.Pending,
+		Unknown: fewWords(res.Unknown), Ignored: fewWords(res.Ignored), Reason: memdir.Shown(res.Reason, maxNote)}
+	f.Skipped, f.MoreSkipped = fewSkipped(h.found.Skipped)
+	notes = append(notes, h.found.Notes...)
+	f.Notes = fewNotes(append(notes, f.progress(u, &res)...))
+	for _, c := range res.Corrections[:min(len(res.Corrections), maxWords)] {
+		f.Corrected = append(f.Corrected, memory.Fit(c.Word+" → "+strings.Join(c.To, ", "), maxName))
+	}
+	hits := make([]Hit, 0, len(res.Hits))
+	for i := range res.Hits {
+		hits = append(hits, h.hit(&res.Hits[i]))
+	}
+	next := 0
+	if f.Hits, next = page(hits, maxHits); next > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("%d more hits did not fit; narrow the search.", len(hits)-next))
+	}
+	return f, nil
+}
+
+// query checks what is looked for.
+func query(o SearchOptions) (index.Query, error) {
+	q := index.Query{Text: o.Query, Limit: o.Limit}
+	if strings.TrimSpace(o.Query) == "" {
+		return q, fmt.Errorf("query is empty; give a few words to look for")
+	}
+	if q.Limit <= 0 {
+		q.Limit = defaultHits
+	}
+	q.Limit = min(q.Limit, maxHits)
+	for _, name := range o.Roles {
+		var r index.Role
+		if r.UnmarshalText([]byte(name)) != nil || !slices.Contains(Roles, name) {
+			return q, fmt.Errorf("there is no role %s; there are %s", memdir.ShownName(name), strings.Join(Roles, ", "))
+		}
+		q.Roles = append(q.Roles, r)
+	}
+	var err error
+	if q.From, err = when("since", o.Since, false); err != nil {
+		return q, err
+	}
+	q.To, err = when("until", o.Until, true)
+	return q, err
+}
+
+// when reads a date or a time; the end of a date is the next midnight.
+func when(name, s string, end bool) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if t, err := time.Parse(time.RFC3339, s); err == nil {
+		return t, nil
+	}
+	t, err := time.ParseInLocation(time.DateOnly, s, time.Local)
+	if err != nil {
+		return t, fmt.Errorf("%s is %s; give a date such as 2026-11-30, or a time such as 2026-11-30T10:00:00Z", name, memdir.ShownName(s))
+	}
+	if end {
+		t = t.AddDate(0, 0, 1)
+	}
+	return t, nil
+}
+
+// wait waits until an update has ended, or long enough.
+func (u *update) wait(ctx context.Context, o SearchOptions) error {
+	if o.Wait <= 0 {
+		o.Wait = DefaultWait
+	}
+	enough := time.NewTimer(o.Wait)
+	defer enough.Stop()
+	tell := time.NewTicker(100 * time.Millisecond)
+	defer tell.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-u.done:
+			return nil
+		case <-enough.C:
+			return nil
+		case <-tell.C:
+			if o.Progress != nil {
+				o.Progress("indexing transcripts", u.read.Load(), u.total.Load())
+			}
+		}
+	}
+}
+
+// progress says what an update and a search left out.
+func (f *Found) progress(u *update, res *index.Result) (notes []string) {
+	select {
+	case <-u.done:
+		if u.err != nil {
+			notes = append(notes, fmt.Sprintf("The index could not be brought up to date: %v. What it has was searched.", u.err))
+		}
+		notes = append(notes, unreadWords(u.report.Unread)...)
+	default:
+		f.Indexing = true
+		read, total := u.read.Load(), u.total.Load()
+		f.PendingBytes = max(f.PendingBytes, total-read)
+		percent := 0
+		if total > 0 {
+			percent = int(read * 100 / total)
+		}
+		notes = append(notes, fmt.Sprintf("Transcripts are still being indexed (%d %% of %d MB): this is what was found so far. Search again for the rest.", percent, total>>20))
+	}
+	if res.Newest {
+		notes = append(notes, "The words stand in very many places: only the newest sessions, or the rarer words, were ranked.")
+	}
+	if res.LeftOut > 0 {
+		notes = append(notes, fmt.Sprintf("%d old sessions are not in the index, whose size is limited.", res.LeftOut))
+	}
+	for i, x := range res.Unread {
+		if i == 3 {
+			break
+		}
+		notes = append(notes, fmt.Sprintf("%s could not be read for its snippets: %s", memdir.ShownName(x.Path), x.Reason))
+	}
+	return notes
+}
+
+func (h *shelf) hit(x *index.Hit) Hit {
+	out := Hit{Session: x.Session, Agent: h.agents[x.Path], UUID: memory.Fit(x.UUID, maxName), Role: x.Role.String(), Time: stamp(x.Time),
+		Score: math.Round(x.Score*1e3) / 1e3, Matched: fewWords(x.Matched), Snippet: memory.Fit(x.Snippet.Text, maxSnippet)}
+	if out.Matched == nil {
+		out.Matched = []string{}
+	}
+	if x.Snippet.Start > 0 {
+		out.Snippet = "…" + out.Snippet
+	}
+	if x.Snippet.More {
+		out.Snippet += "…"
+	}
+	if s := h.byPath[x.Path]; s != nil {
+		out.Title, out.Cwd = memory.Fit(s.Title, maxLine), memory.Fit(s.Cwd, maxPath)
+		if out.Title == "" {
+			out.Title = memory.Fit(s.FirstPrompt, maxLine)
+		}
+	}
+	return out
+}
+
+// fewWords bounds words of a query in number and length.
+func fewWords(words []string) []string {
+	var out []string
+	for _, w := range words[:min(len(words), maxWords)] {
+		out = append(out, memory.Fit(w, 60))
+	}
+	return out
+}

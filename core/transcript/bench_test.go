@@ -1,0 +1,135 @@
+package transcript_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"mem/core/transcript"
+	"mem/core/transcript/transcripttest"
+)
+
+// benchFile writes the transcript that the benchmarks read: 10 MB, or as many as
+// MEM_TRANSCRIPT_MB says. It lies in a temporary folder and in the cache of the
+// system.
+func benchFile(b *testing.B) *transcript.File {
+	b.Helper()
+	mb := int64(10)
+	if s := os.Getenv("MEM_TRANSCRIPT_MB"); s != "" {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		mb = n
+	}
+	dir := b.TempDir()
+	if keep := os.Getenv("MEM_TRANSCRIPT_DIR"); keep != "" {
+		dir = keep
+	}
+	path := filepath.Join(dir, "bench-"+strconv.FormatInt(mb, 10)+".jsonl")
+	if _, err := os.Stat(path); err != nil {
+		f, err := os.Create(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := transcripttest.Write(f, transcripttest.Options{
+			Seed: 1, Bytes: mb * 1e6, Noise: 0.8, LongLines: true, CompactEvery: max(mb/5, 3) * 1e6,
+		}); err != nil {
+			b.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	f, err := transcript.OpenFile(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { f.Close() })
+	countLines(b, f) // into the cache
+	return f
+}
+
+// countLines does what `wc -l` does, the way it does it: the floor that the
+// others are compared with.
+func countLines(b *testing.B, f *transcript.File) int {
+	b.Helper()
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		b.Fatal(err)
+	}
+	buf := make([]byte, 256<<10)
+	n := 0
+	for {
+		k, err := f.Read(buf)
+		n += bytes.Count(buf[:k], []byte{'\n'})
+		if err == io.EOF {
+			return n
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	f := benchFile(b)
+	ctx := context.Background()
+	b.Run("wc", func(b *testing.B) {
+		b.SetBytes(f.Size)
+		for b.Loop() {
+			countLines(b, f)
+		}
+	})
+	for _, workers := range []int{1, 2} {
+		b.Run("chain/workers="+strconv.Itoa(workers), func(b *testing.B) {
+			b.SetBytes(f.Size)
+			for b.Loop() {
+				t, err := transcript.Read(ctx, f, f.Size, transcript.Options{Workers: workers})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(len(t.Rows)), "rows")
+				b.ReportMetric(float64(len(t.Chain(transcript.UUID{}).Rows)), "onchain")
+			}
+		})
+	}
+	b.Run("strict", func(b *testing.B) {
+		b.SetBytes(f.Size)
+		for b.Loop() {
+			if _, err := transcript.Read(ctx, f, f.Size, transcript.Options{Strict: true}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("tail", func(b *testing.B) {
+		b.SetBytes(f.Size)
+		for b.Loop() {
+			t, err := transcript.ReadTail(ctx, f, f.Size, transcript.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(t.Base)/float64(f.Size), "pending")
+			t.Chain(transcript.UUID{})
+		}
+	})
+	b.Run("encoding-json", func(b *testing.B) {
+		if f.Size > 100e6 {
+			b.Skip("takes minutes")
+		}
+		b.SetBytes(f.Size)
+		for b.Loop() {
+			d := json.NewDecoder(io.NewSectionReader(f, 0, f.Size))
+			for {
+				var v struct{ Type, UUID, ParentUUID string }
+				if d.Decode(&v) != nil {
+					break
+				}
+			}
+		}
+	})
+}

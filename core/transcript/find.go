@@ -1,0 +1,136 @@
+package transcript
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mem/core/memdir"
+	"mem/core/project"
+	"mem/core/settings"
+)
+
+// latest names the newest session where a session is asked for.
+const latest = "latest"
+
+// FindOptions says which sessions to look for.
+type FindOptions struct {
+	// Project is the project whose sessions are wanted. The zero value wants all.
+	Project project.Project
+	// Dirs are folders to look into instead of the usual ones. What lies in them counts
+	// whatever directories its records name.
+	Dirs []string
+	// Except is the id of a session that "latest" does not mean, where there is another:
+	// the one that asks.
+	Except string
+	// Shallow reads only the beginning of what is not known yet: the Facts are Partial
+	// then.
+	Shallow bool
+	// Progress is called with the bytes read so far and those to be read in all.
+	Progress func(done, total int64)
+}
+
+// Sessions is what was found, newest first.
+type Sessions struct {
+	List []*Session `json:"sessions"`
+	// Looked lists the folders that were looked into.
+	Looked []string `json:"looked"`
+	// Skipped is what was not taken, and why.
+	Skipped []Skipped `json:"skipped,omitempty"`
+	// Notes are things that the reader should know.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Find finds sessions: of a project, of all projects, or in folders. A session is the
+// project's if its records name a directory in the repository or in one of its worktrees, or if it was
+// taken over. What cannot be read is in Skipped; an error only says that ctx is done.
+func Find(ctx context.Context, env settings.Env, o FindOptions) (*Sessions, error) {
+	s := newSearch(env, o)
+	files := s.files()
+	if err := s.look(ctx, files); err != nil {
+		return nil, err
+	}
+	return s.found(), nil
+}
+
+// AmbiguousError says that several sessions begin with what was given.
+type AmbiguousError struct {
+	Ref      string
+	Sessions []string // ids, newest first
+}
+
+func (e *AmbiguousError) Error() string {
+	few := e.Sessions[:min(len(e.Sessions), 5)]
+	more := ""
+	if n := len(e.Sessions) - len(few); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("%s begins the ids of %d sessions: %s%s. Give more of the id", memdir.ShownName(e.Ref), len(e.Sessions), strings.Join(few, ", "), more)
+}
+
+// NotFoundError says that there is no such session.
+type NotFoundError struct {
+	Ref     string
+	Looked  int // folders
+	Skipped []Skipped
+}
+
+func (e *NotFoundError) Error() string {
+	what := "no session begins with " + memdir.ShownName(e.Ref)
+	if e.Ref == latest {
+		what = "there is no session"
+	}
+	why := ""
+	if len(e.Skipped) > 0 {
+		why = fmt.Sprintf(" %d places were not taken; the first: %s.", len(e.Skipped), e.Skipped[0])
+	}
+	return fmt.Sprintf("%s in the %d folders that were looked into.%s List the sessions to see which there are", what, e.Looked, why)
+}
+
+// Pick finds one session by its id, the beginning of it, or "latest", and
+// reads no more of the files than that needs: what is not in the cache comes
+// Partial. It returns a *NotFoundError or an *AmbiguousError.
+func Pick(ctx context.Context, env settings.Env, o FindOptions, ref string) (*Session, error) {
+	o.Shallow = true
+	s := newSearch(env, o)
+	files := s.files()
+	newestFirst(files)
+	if ref == latest {
+		own := slices.DeleteFunc(slices.Clone(files), func(f file) bool { return f.id != o.Except })
+		files = append(slices.DeleteFunc(files, func(f file) bool { return f.id == o.Except }), own...)
+		for i := range files { // the first one that is the project's
+			if err := s.look(ctx, files[i:i+1]); err != nil {
+				return nil, err
+			}
+			if found := s.found(); len(found.List) > 0 {
+				return found.List[0], nil
+			}
+		}
+		return nil, &NotFoundError{Ref: ref, Looked: len(s.out.Looked), Skipped: s.out.Skipped}
+	}
+	var match []file
+	for _, f := range files {
+		if ref != "" && strings.HasPrefix(f.id, ref) {
+			match = append(match, f)
+		}
+	}
+	if exact := slices.DeleteFunc(slices.Clone(match), func(f file) bool { return f.id != ref }); len(exact) > 0 {
+		match = exact
+	}
+	if err := s.look(ctx, match); err != nil {
+		return nil, err
+	}
+	found := s.found()
+	switch len(found.List) {
+	case 0:
+		return nil, &NotFoundError{Ref: ref, Looked: len(found.Looked), Skipped: found.Skipped}
+	case 1:
+		return found.List[0], nil
+	}
+	e := &AmbiguousError{Ref: ref}
+	for _, x := range found.List {
+		e.Sessions = append(e.Sessions, x.ID)
+	}
+	return nil, e
+}

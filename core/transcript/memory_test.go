@@ -1,0 +1,107 @@
+package transcript
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"mem/core/transcript/transcripttest"
+)
+
+// memoryPath names the transcript that a child process of the test reads.
+const memoryPath = "MEM_TRANSCRIPT_READ"
+
+// TestPeakMemory reads a transcript of 60 MB, or of MEM_TRANSCRIPT_MB, in a
+// process of its own and looks at the most memory that it had: at most 64 MB
+// and 96 bytes a row.
+func TestPeakMemory(t *testing.T) {
+	if path := os.Getenv(memoryPath); path != "" {
+		readAndTell(t, path)
+		return
+	}
+	if _, err := os.Stat("/proc/self/status"); err != nil || raceEnabled {
+		t.Skip("the peak of a process is read from /proc, without the race detector")
+	}
+	mb := int64(60)
+	if s := os.Getenv("MEM_TRANSCRIPT_MB"); s != "" {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mb = n
+	}
+	for name, dense := range map[string]bool{"as in real sessions": false, "nothing but short messages": true} {
+		t.Run(name, func(t *testing.T) { peakMemory(t, mb, dense) })
+	}
+}
+
+func peakMemory(t *testing.T, mb int64, dense bool) {
+	path := filepath.Join(t.TempDir(), "session.jsonl")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := transcripttest.Options{Seed: 2, Bytes: mb * 1e6, Noise: 0.8, LongLines: true, CompactEvery: mb * 2e5}
+	if dense {
+		o = transcripttest.Options{Seed: 2, Bytes: mb * 1e6, ShortTexts: true} // rows of 700 bytes, all on the chain
+	}
+	made, err := transcripttest.Write(f, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestPeakMemory$", "-test.v")
+	cmd.Env = append(os.Environ(), memoryPath+"="+path)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	m := regexp.MustCompile(`rows (\d+) peak (\d+) kB`).FindSubmatch(out)
+	if m == nil {
+		t.Fatalf("%s", out)
+	}
+	rows, _ := strconv.ParseInt(string(m[1]), 10, 64)
+	peak, _ := strconv.ParseInt(string(m[2]), 10, 64)
+	if rows != int64(made.Rows) {
+		t.Errorf("%d rows, want %d", rows, made.Rows)
+	}
+	limit := 64<<10 + rows*96>>10
+	t.Logf("%d MB with %d rows: a peak of %d kB; the limit is %d kB", mb, rows, peak, limit)
+	if peak > limit {
+		t.Errorf("a peak of %d kB for %d rows; the limit is %d kB", peak, rows, limit)
+	}
+}
+
+func readAndTell(t *testing.T, path string) {
+	f, err := OpenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	tr, err := Read(context.Background(), f, f.Size, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tr.Chain(UUID{}).Rows) == 0 {
+		t.Fatal("no chain")
+	}
+	status, err := os.Open("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer status.Close()
+	for s := bufio.NewScanner(status); s.Scan(); {
+		var peak int
+		if n, _ := fmt.Sscanf(s.Text(), "VmHWM: %d kB", &peak); n == 1 {
+			fmt.Printf("rows %d peak %d kB\n", len(tr.Rows), peak)
+		}
+	}
+}

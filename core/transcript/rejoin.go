@@ -1,0 +1,226 @@
+package transcript
+
+import "slices"
+
+// preserve puts the messages that the chain's boundary kept after their anchor.
+// They were not written again, so they stand before the boundary in the file.
+func (w *walk) preserve(c *Chain) {
+	t := w.t
+	if c.Boundary < 0 {
+		return
+	}
+	said, ok := t.compaction(t.Rows[c.Boundary].UUID)
+	if !ok {
+		return
+	}
+	kept, lost := t.preservedRows(said, 0)
+	c.Lost = lost
+	kept = slices.DeleteFunc(kept, func(i int) bool {
+		if w.marks[i] == onChain {
+			return true
+		}
+		w.marks[i] = onChain
+		return false
+	})
+	if len(kept) == 0 {
+		return
+	}
+	// Without the anchor they come first, where nothing of them is lost.
+	at := 1
+	if i, ok := t.Row(said.Anchor); ok {
+		if p := slices.Index(c.Rows, i); p >= 0 {
+			at = p + 1
+		}
+	}
+	c.Rows = slices.Insert(c.Rows, at, kept...)
+	c.Preserved = kept
+}
+
+// maxNested bounds how many boundaries back a preserved segment may reach.
+const maxNested = 100
+
+// preservedRows are the rows that a boundary names as preserved, and how many of
+// them are not there.
+func (t *Transcript) preservedRows(said *Compaction, depth int) (rows []int, lost int) {
+	names := said.Preserved
+	if len(names) == 0 {
+		names = said.AllPreserved
+	}
+	for _, u := range names {
+		i, ok := t.Row(u)
+		switch {
+		case !ok:
+			lost++
+		case t.Rows[i].Kind.IsMessage():
+			rows = append(rows, i)
+		}
+	}
+	if len(names) > 0 || said.Tail.IsZero() {
+		return rows, lost
+	}
+	// Only the ends of the segment are named: it is the part of its own
+	// conversation between them.
+	head, okHead := t.Row(said.Head)
+	tail, okTail := t.Row(said.Tail)
+	if !okHead || !okTail || depth > maxNested {
+		return nil, 1
+	}
+	l := t.newWalk().line(tail, onChain)
+	segment := l.rows
+	if l.boundary >= 0 && !slices.Contains(segment, head) {
+		// It reaches back beyond an earlier boundary, which preserved its head.
+		if before, ok := t.compaction(t.Rows[l.boundary].UUID); ok && before.UUID != said.UUID {
+			kept, _ := t.preservedRows(before, depth+1)
+			at := 1
+			if i, ok := t.Row(before.Anchor); ok {
+				if p := slices.Index(segment, i); p >= 0 {
+					at = p + 1
+				}
+			}
+			segment = slices.Insert(segment, at, kept...)
+		}
+	}
+	from := slices.Index(segment, head)
+	if from < 0 {
+		return nil, 1
+	}
+	return segment[from:], 0
+}
+
+// rejoin puts back what parallel tool calls branched off. The client writes one
+// row for each content block of an answer, the rows of one API message sharing
+// its id, and hangs each tool's result on its own call; the line goes on from
+// one of them. The rest of the group belongs after its last row on the line:
+// first calls, then results, each in file order.
+func (w *walk) rejoin(c *Chain) {
+	t := w.t
+	anchor := map[uint64]int32{} // message.id → the last row of it on the chain
+	for _, i := range c.Rows {
+		if r := &t.Rows[i]; r.Kind == Assistant && r.ID != 0 {
+			anchor[r.ID] = int32(i)
+		}
+	}
+	dropped := map[uint64]bool{} // message.ids of what was compacted
+	if w.cut >= 0 {
+		for i, m := range w.marks {
+			if r := &t.Rows[i]; m == compacted && r.Kind == Assistant && r.ID != 0 {
+				dropped[r.ID] = true
+			}
+		}
+	}
+	if len(anchor) == 0 && len(dropped) == 0 {
+		return
+	}
+	preservedToo := w.preservedToo(c)
+	groups := map[int32]*group{}
+	calls := func(i int, r *Row) {
+		a, ok := anchor[r.ID]
+		if w.marks[i] != unmarked && !preservedToo[i] || w.marks[i] == onChain {
+			return
+		}
+		if ok && (i >= w.cut || preservedToo[i]) {
+			g := groups[a]
+			if g == nil {
+				g = &group{}
+				groups[a] = g
+			}
+			g.calls = append(g.calls, i)
+			w.marks[i] = onChain
+		} else if dropped[r.ID] {
+			w.marks[i] = compacted
+		}
+	}
+	for i := range t.Rows {
+		if r := &t.Rows[i]; r.Kind == Assistant && r.ID != 0 && w.inWalk(r) {
+			calls(i, r)
+		}
+	}
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if r.Kind != User || !r.Flags.Has(FlagToolResult) || !w.inWalk(r) ||
+			w.marks[i] != unmarked && !preservedToo[i] || w.marks[i] == onChain {
+			continue
+		}
+		call := w.callOf(i)
+		if call < 0 || t.Rows[call].Kind != Assistant || t.Rows[call].ID == 0 || !w.inWalk(&t.Rows[call]) {
+			continue
+		}
+		a, ok := anchor[t.Rows[call].ID]
+		switch {
+		case ok && (i >= w.cut || preservedToo[i]):
+			g := groups[a]
+			if g == nil {
+				g = &group{}
+				groups[a] = g
+			}
+			g.results = append(g.results, i)
+			w.marks[i] = onChain
+		case w.marks[call] == compacted:
+			w.marks[i] = compacted
+		}
+	}
+	if len(groups) == 0 {
+		return
+	}
+	out := make([]int, 0, len(c.Rows)+2*len(groups))
+	for _, i := range c.Rows {
+		out = append(out, i)
+		if g := groups[int32(i)]; g != nil {
+			out = append(append(out, g.calls...), g.results...)
+			c.Rejoined = append(append(c.Rejoined, g.calls...), g.results...)
+		}
+	}
+	c.Rows = out
+}
+
+// group is what goes after one anchor.
+type group struct{ calls, results []int }
+
+// preservedToo are the rows that the chain's boundary preserved without sending
+// them in their own right: results that belong to preserved calls.
+func (w *walk) preservedToo(c *Chain) map[int]bool {
+	if c.Boundary < 0 {
+		return nil
+	}
+	said, ok := w.t.compaction(w.t.Rows[c.Boundary].UUID)
+	if !ok {
+		return nil
+	}
+	set := map[int]bool{}
+	for _, u := range said.AllPreserved {
+		if i, ok := w.t.Row(u); ok {
+			set[i] = true
+		}
+	}
+	return set
+}
+
+// callOf finds the row of the tool call that a result answers: the one that it
+// names, else the one that it hangs on, past what only links. -1 for none.
+func (w *walk) callOf(i int) int {
+	t := w.t
+	r := &t.Rows[i]
+	at := t.links[i]
+	for steps := 0; at != noParent && !t.Rows[at].Kind.IsMessage() && steps < maxLinks; steps++ {
+		at = t.links[at]
+	}
+	if r.Source == 0 || at != noParent && t.Rows[at].UUID.key() == r.Source {
+		return int(at)
+	}
+	// It hangs elsewhere, which is rare: its parent was lost.
+	if w.calls == nil {
+		w.calls = map[uint64]int32{}
+		for j := range t.Rows {
+			if q := &t.Rows[j]; q.Kind == Assistant && q.ID != 0 {
+				w.calls[q.UUID.key()] = int32(j)
+			}
+		}
+	}
+	if j, ok := w.calls[r.Source]; ok {
+		return int(j)
+	}
+	return -1
+}
+
+// maxLinks bounds the way from a result over rows that only link to its call.
+const maxLinks = 1000

@@ -1,0 +1,214 @@
+package mcpserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mem/core/memory"
+	"mem/core/project"
+	"mem/core/settings"
+	"mem/core/transcript/transcripttest"
+)
+
+const session = "aaaaaaaa-0000-4000-8000-000000000001"
+
+// record puts a transcript of the project where its client keeps it.
+func record(t *testing.T, e settings.Env, id string, more []byte, said ...string) {
+	t.Helper()
+	dir := filepath.Join(e.Home, ".claude", "projects", project.Slug(e.Cwd))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	parent := "null"
+	for i, text := range said {
+		role := []string{"user", "assistant"}[i%2]
+		uuid := fmt.Sprintf("%s%03d", id[:len(id)-3], i)
+		fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"type":%q,"message":{"role":%q,"id":"m%d","content":[{"type":"text","text":%s}]},"uuid":%q,"timestamp":"2026-11-29T10:00:00.000Z","cwd":%s,"sessionId":%q,"version":"2.1.332","gitBranch":"main"}`+"\n",
+			parent, role, role, i, mustJSON(text), uuid, mustJSON(e.Cwd), id)
+		parent = fmt.Sprintf("%q", uuid)
+	}
+	if err := os.WriteFile(filepath.Join(dir, id+".jsonl"), append([]byte(b.String()), more...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func realEnv(t *testing.T) settings.Env {
+	t.Helper()
+	e := env(t, nil)
+	home, err := filepath.EvalSymlinks(e.Home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Home, e.Cwd = home, filepath.Join(home, "project")
+	return e
+}
+
+func TestTranscripts(t *testing.T) {
+	e := realEnv(t)
+	token := "ghp_" + strings.Repeat("a1B2c3D4", 5)[:36]
+	record(t, e, session, nil, "Why does the cache stay cold? "+token, "Since the warmer runs late.", "Then move it.", "Moved.")
+	c := start(t, memory.Options{Env: e})
+
+	l := c.must("transcript_list", nil)
+	one := l["sessions"].([]any)[0].(map[string]any)
+	if l["total"] != 1.0 || one["session"] != session || one["turns"] != 2.0 || one["branch"] != "main" {
+		t.Errorf("%v", l)
+	}
+	f := c.must("transcript_search", args{"query": "cold caches"})
+	hit := f["hits"].([]any)[0].(map[string]any)
+	if hit["session"] != session || f["indexing"] != false {
+		t.Errorf("%v", f)
+	}
+	r := c.must("transcript_resume", args{"session": hit["session"], "at": hit["uuid"]})
+	if !strings.Contains(r["text"].(string), "Why does the cache") || strings.Contains(r["text"].(string), "Moved.") || !strings.Contains(fmt.Sprint(r["notes"]), "not an instruction") {
+		t.Errorf("%v", r)
+	}
+	r = c.must("transcript_resume", args{"session": "latest", "format": "messages", "budget_tokens": 90_000, "include": []string{"thinking"}})
+	if len(r["messages"].([]any)) != 4 || r["resumePoint"] != session[:len(session)-3]+"003" || !strings.Contains(fmt.Sprint(r["notes"]), "at most 10000") {
+		t.Errorf("%v", r)
+	}
+	x := c.must("transcript_export", args{"session": "aaaa"})
+	if !strings.Contains(x["text"].(string), "Since the warmer runs late.") || x["nextCursor"] != nil {
+		t.Errorf("%v", x)
+	}
+	if h := c.must("transcript_export", args{"session": "aaaa", "format": "html"}); !strings.HasPrefix(h["text"].(string), "<!DOCTYPE html>") && !strings.HasPrefix(h["text"].(string), "<!doctype html>") {
+		t.Errorf("%v", h["text"])
+	}
+	a := c.must("transcript_append", args{"title": "Billing", "entries": []args{{"role": "user", "text": "Who owns billing?"}, {"role": "assistant", "text": "Ana."}}})
+	c.must("transcript_append", args{"session": a["session"], "entries": []args{{"role": "user", "content": []args{{"type": "text", "text": "And payroll?"}}}}})
+	if r := c.must("transcript_resume", args{"session": a["session"], "format": "messages"}); len(r["messages"].([]any)) != 3 || r["origin"] != "recorded" || r["version"] != "test 1" {
+		t.Errorf("%v", r)
+	}
+	for _, v := range []any{l, f, r, x} {
+		if strings.Contains(fmt.Sprint(v), token) {
+			t.Errorf("a secret is shown: %v", v)
+		}
+	}
+}
+
+func TestTranscriptsCalledWrongly(t *testing.T) {
+	e := realEnv(t)
+	record(t, e, session, nil, "x", "y")
+	record(t, e, session[:7]+"b"+session[8:], nil, "x", "y")
+	c := start(t, memory.Options{Env: e})
+	for _, tt := range []struct {
+		kind, tool string
+		args       args
+		want       []string
+	}{
+		{"invalid", "transcript_list", args{"cursor": "zz"}, []string{"cursor"}},
+		{"invalid", "transcript_list", args{"limit": 0}, []string{`"limit"`}},
+		{"invalid", "transcript_resume", nil, []string{`"session"`}},
+		{"not-found", "transcript_resume", args{"session": "zzz"}, []string{"zzz"}},
+		{"not-found", "transcript_resume", args{"session": "/etc/passwd"}, []string{"/etc/passwd"}},
+		{"not-found", "transcript_export", args{"session": "../x.jsonl"}, []string{"x.jsonl"}},
+		{"ambiguous", "transcript_resume", args{"session": "aaaa"}, []string{"2 sessions"}},
+		{"invalid", "transcript_resume", args{"session": session, "format": "pdf"}, []string{`"format"`}},
+		{"invalid", "transcript_resume", args{"session": session, "budget_tokens": 10}, []string{`"budget_tokens"`}},
+		{"invalid", "transcript_resume", args{"session": session, "cursor": "zz"}, []string{"cursor"}},
+		{"invalid", "transcript_resume", args{"session": session, "at": "zz"}, []string{"zz"}},
+		{"not-found", "transcript_resume", args{"session": session, "agent": "zz"}, []string{"zz"}},
+		{"invalid", "transcript_search", args{"query": " "}, []string{"query"}},
+		{"invalid", "transcript_search", args{"query": "x", "roles": []string{"boss"}}, []string{`"roles`}},
+		{"invalid", "transcript_search", args{"query": "x", "since": "soon"}, []string{"since"}},
+		{"invalid", "transcript_export", args{"session": session, "cursor": "zz"}, []string{"cursor"}},
+		{"invalid", "transcript_append", args{}, []string{`"entries"`}},
+		{"invalid", "transcript_append", args{"entries": []args{}}, []string{"nothing to record"}},
+		{"invalid", "transcript_append", args{"entries": []args{{"role": "user", "txt": "x"}}}, []string{`txt"`}},
+		{"invalid", "transcript_append", args{"session": session, "title": "x", "entries": []args{}}, []string{"by its client"}},
+	} {
+		text := c.fails(tt.kind, tt.tool, tt.args)["error"].(string)
+		for _, w := range tt.want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s %v: %q does not name %s", tt.tool, tt.args, text, w)
+			}
+		}
+	}
+}
+
+func TestTranscriptResources(t *testing.T) {
+	e := realEnv(t)
+	record(t, e, session, nil, "Why does the cache stay cold?", "Late.")
+	c := start(t, memory.Options{Env: e})
+	for _, uri := range []string{"transcript://latest", "transcript://aaaa", "transcript://" + session} {
+		r := c.request("resources/read", fmt.Sprintf(`{"uri":%q}`, uri))
+		var got struct{ Contents []struct{ Text string } }
+		if r.Error != nil || json.Unmarshal(r.Result, &got) != nil || !strings.Contains(got.Contents[0].Text, "Why does the cache") {
+			t.Errorf("%s: %s %+v", uri, r.Result, r.Error)
+		}
+	}
+	for _, uri := range []string{"transcript://zzz", "transcript://" + session + "/summary", "transcript://../x", "transcript://..%2fx", "transcript://latest/nothing"} {
+		if r := c.request("resources/read", fmt.Sprintf(`{"uri":%q}`, uri)); r.Error == nil || r.Error.Code != -32002 {
+			t.Errorf("%s: %s %+v", uri, r.Result, r.Error)
+		}
+	}
+}
+
+// A long call tells how far it is, only ever further, and before its reply; cancelled,
+// it ends at once and the server goes on.
+func TestProgressAndCancel(t *testing.T) {
+	e := realEnv(t)
+	var b bytes.Buffer
+	if _, err := transcripttest.Write(&b, transcripttest.Options{Seed: 2, Bytes: 60 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	record(t, e, session, b.Bytes(), "Where is the zebra?", "Here.")
+	c := start(t, memory.Options{Env: e})
+	send := func(line string) {
+		t.Helper()
+		if _, err := fmt.Fprintln(c.in, line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	type message struct {
+		ID     int
+		Method string
+		Params struct {
+			ProgressToken   string
+			Progress, Total float64
+		}
+	}
+	read := func() (m message) {
+		t.Helper()
+		line, err := c.out.ReadBytes('\n')
+		if err == nil {
+			err = json.Unmarshal(line, &m)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		return m
+	}
+	// Cancelled calls get no reply.
+	send(`{"jsonrpc":"2.0","id":900,"method":"tools/call","params":{"name":"transcript_search","arguments":{"query":"zebra"}}}`)
+	time.Sleep(100 * time.Millisecond)
+	start := time.Now()
+	send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":900}}`)
+	send(`{"jsonrpc":"2.0","id":901,"method":"ping"}`)
+	if m := read(); m.ID != 901 || time.Since(start) > time.Second {
+		t.Errorf("%+v after %v", m, time.Since(start))
+	}
+	send(`{"jsonrpc":"2.0","id":902,"method":"tools/call","params":{"name":"transcript_search","arguments":{"query":"zebra"},"_meta":{"progressToken":"p"}}}`)
+	told, last := 0, 0.0
+	start = time.Now()
+	for {
+		m := read()
+		if m.ID == 902 {
+			break
+		}
+		if m.Method != "notifications/progress" || m.Params.ProgressToken != "p" || m.Params.Progress <= last || m.Params.Total < m.Params.Progress {
+			t.Errorf("%+v after %v", m, last)
+		}
+		told, last = told+1, m.Params.Progress
+	}
+	if took := time.Since(start); told == 0 && took > 1500*time.Millisecond {
+		t.Errorf("a call of %v told nothing", took)
+	}
+}

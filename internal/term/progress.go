@@ -1,0 +1,102 @@
+package term
+
+import (
+	"sync"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/progress"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+const (
+	// quietFor is how long something runs before a bar shows how far it is.
+	quietFor = 500 * time.Millisecond
+	// barWidth is that of the bar, in columns.
+	barWidth = 24
+)
+
+// Progress shows on a terminal how far something is that takes longer than half a
+// second: what it does, and of how many bytes. The bar goes away with stop, which
+// has to be called. Into a pipe nothing is shown, and tell is nil.
+func (p Printer) Progress() (tell func(what string, done, total int64), stop func()) {
+	if !p.ErrTerminal {
+		return nil, func() {}
+	}
+	b := &bar{p: p, begun: time.Now()}
+	return b.tell, b.stop
+}
+
+// bar is the progress of one command.
+type bar struct {
+	p     Printer
+	begun time.Time
+
+	mu      sync.Mutex
+	writer  progress.Writer // nil until it shows
+	shown   chan struct{}   // closed when nothing is drawn any more
+	tracker *progress.Tracker
+	what    string
+	over    bool
+}
+
+func (b *bar) tell(what string, done, total int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.over || time.Since(b.begun) < quietFor || total <= 0 {
+		return
+	}
+	if b.writer == nil {
+		b.show()
+	}
+	if what != b.what {
+		if b.tracker != nil {
+			b.tracker.MarkAsDone()
+		}
+		b.what = what
+		b.tracker = &progress.Tracker{Message: Clean(what), Total: total, Units: progress.UnitsBytes, RemoveOnCompletion: true}
+		b.writer.AppendTracker(b.tracker)
+	}
+	// At its total a tracker counts as done, and what is told may still grow.
+	b.tracker.UpdateTotal(max(total, done+1))
+	b.tracker.SetValue(done)
+}
+
+func (b *bar) show() {
+	w := progress.NewWriter()
+	w.SetOutputWriter(b.p.Err)
+	w.SetAutoStop(false)
+	w.SetTrackerPosition(progress.PositionRight)
+	w.SetTrackerLength(barWidth)
+	w.SetUpdateFrequency(100 * time.Millisecond)
+	style := progress.StyleDefault
+	if b.p.Colour {
+		style.Colors.Tracker, style.Colors.Stats = text.Colors(Green), text.Colors(Faint)
+	}
+	style.Visibility = progress.StyleVisibility{ETA: true, Percentage: true, Tracker: true, Value: true}
+	w.SetStyle(style)
+	b.writer, b.shown = w, make(chan struct{})
+	go func() {
+		defer close(b.shown)
+		w.Render()
+	}()
+}
+
+func (b *bar) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.over = true
+	if b.writer == nil {
+		return
+	}
+	if b.tracker != nil {
+		b.tracker.MarkAsDone()
+	}
+	for { // a stop before the first frame is drawn would be lost
+		b.writer.Stop()
+		select {
+		case <-b.shown:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}

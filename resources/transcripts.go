@@ -1,0 +1,90 @@
+package resources
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"mem/core/memory"
+	"mem/core/sessions"
+)
+
+// SessionsOf gives the sessions of the project that a memory belongs to.
+type SessionsOf func(*memory.Memory) *sessions.Sessions
+
+const transcriptScheme = "transcript://"
+
+// summaryPart is what follows the session in the address of its summary.
+const summaryPart = "/summary"
+
+// transcripts gives the templates that address sessions. They are not listed one by
+// one: a project has hundreds, and transcript_list tells more of each.
+func transcripts(open Opener, of SessionsOf, missing NotFound) []server.ServerResourceTemplate {
+	one := func(tail, name, doc string, read func(context.Context, *sessions.Sessions, string) (string, error)) server.ServerResourceTemplate {
+		t := mcp.NewResourceTemplate(transcriptScheme+"{session}"+tail, name, mcp.WithTemplateDescription(doc), mcp.WithTemplateMIMEType(markdown))
+		return server.ServerResourceTemplate{Template: t, Handler: func(ctx context.Context, req mcp.ReadResourceRequest) (out []mcp.ResourceContents, err error) {
+			uri := req.Params.URI
+			defer func() {
+				if r := recover(); r != nil {
+					err = fmt.Errorf("reading %s broke down: %v; the other resources go on", uri, r)
+				}
+			}()
+			session, err := sessionIn(uri, tail)
+			if err != nil {
+				return nil, missing(ctx, uri, err)
+			}
+			m, err := open(ctx, memory.StoreAuto)
+			if err != nil {
+				return nil, missing(ctx, uri, err)
+			}
+			text, err := read(ctx, of(m), session)
+			if err != nil {
+				return nil, missing(ctx, uri, err)
+			}
+			return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: markdown, Text: text}}, nil
+		}}
+	}
+	return []server.ServerResourceTemplate{
+		one("", "Session", `A session's conversation to read: its newest part that fits. An id, the beginning of one, or "latest".`, readSession),
+		one(summaryPart, "Summary of a session", "What the last compaction of a session kept of everything before it.", readSummary),
+	}
+}
+
+// sessionIn takes the address of a session apart.
+func sessionIn(uri, tail string) (string, error) {
+	rest, ok := strings.CutPrefix(uri, transcriptScheme)
+	if ok {
+		rest, ok = strings.CutSuffix(rest, tail)
+	}
+	if !ok || rest == "" || strings.Contains(rest, "/") {
+		return "", fmt.Errorf("%s does not have the form %s{session}%s", uri, transcriptScheme, tail)
+	}
+	session, err := url.PathUnescape(rest)
+	if err != nil {
+		return "", fmt.Errorf("%s is not encoded as an address is: %w", uri, err)
+	}
+	return session, nil
+}
+
+func readSession(ctx context.Context, s *sessions.Sessions, session string) (string, error) {
+	r, err := s.Resume(ctx, sessions.ResumeOptions{Session: session, Format: "brief"})
+	if err != nil {
+		return "", err
+	}
+	text := r.Text
+	for _, n := range r.Notes {
+		text += "\nNote: " + n
+	}
+	if r.NextCursor != "" {
+		text += "\nOlder turns: transcript_resume with cursor " + r.NextCursor
+	}
+	return text, nil
+}
+
+func readSummary(ctx context.Context, s *sessions.Sessions, session string) (string, error) {
+	return s.Summary(ctx, session)
+}

@@ -1,0 +1,72 @@
+package tools
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"mem/core/sessions"
+)
+
+const (
+	// quietFor is how long a call runs before it tells how far it is.
+	quietFor = 500 * time.Millisecond
+	// tellEvery is how often it tells after that.
+	tellEvery = 200 * time.Millisecond
+)
+
+type progressKey struct{}
+
+// withProgress keeps where a client that asked for it is told how far a call is.
+func withProgress(ctx context.Context, req mcp.CallToolRequest) context.Context {
+	srv := server.ServerFromContext(ctx)
+	if srv == nil || req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
+		return ctx
+	}
+	r := &reporter{token: req.Params.Meta.ProgressToken, due: time.Now().Add(quietFor), send: func(params map[string]any) {
+		// A client that cannot be told still gets its answer.
+		_ = srv.SendNotificationToClient(ctx, string(mcp.MethodNotificationProgress), params)
+	}}
+	return context.WithValue(ctx, progressKey{}, r)
+}
+
+// progress gives what an operation reports to, nil where the client did not ask.
+func progress(ctx context.Context) sessions.Progress {
+	r, ok := ctx.Value(progressKey{}).(*reporter)
+	if !ok {
+		return nil
+	}
+	return r.tell
+}
+
+// reporter tells a client how far a call is. An operation has parts, each with its own
+// count; what is told only grows, as the protocol asks.
+type reporter struct {
+	token any
+	send  func(params map[string]any)
+
+	mu    sync.Mutex
+	due   time.Time // when to tell next
+	part  string
+	base  int64 // of the parts before
+	total int64 // of this part
+	told  int64
+}
+
+func (r *reporter) tell(what string, done, total int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if what != r.part {
+		r.part, r.base, r.total = what, r.base+r.total, 0
+	}
+	r.total = max(r.total, total)
+	now := time.Now()
+	if now.Before(r.due) || r.base+done <= r.told {
+		return
+	}
+	r.due, r.told = now.Add(tellEvery), r.base+done
+	r.send(map[string]any{"progressToken": r.token, "progress": r.told, "total": r.base + r.total, "message": what})
+}
