@@ -148,6 +148,9 @@ func (a *actions) away(f diagnostics.Finding) int {
 // of the whole line, with columns that count bytes whatever was agreed on, so the
 // rule and the line have to do where nothing fits better.
 func (a *actions) theirs(f diagnostics.Finding) *protocol.Diagnostic {
+	if len(a.known) == 0 {
+		return nil // a place costs its line to convert
+	}
 	at := rangeOf(f.Text, f.Span, a.s.features.encoding)
 	var like *protocol.Diagnostic
 	for i, k := range a.known {

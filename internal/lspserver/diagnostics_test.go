@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"mem/core/memdir"
+	"mem/core/text"
+	"mem/diagnostics"
 )
 
 func TestWhatADiagnosticSays(t *testing.T) {
@@ -322,5 +324,26 @@ func TestOrigin(t *testing.T) {
 	defer d.mu.Unlock()
 	if got := d.last.snap.Stamp.Origin; got != "the session" {
 		t.Errorf("the origin is %q", got)
+	}
+}
+
+// Of thousands of findings the most severe are shown, and how many more there are.
+func TestManyFindings(t *testing.T) {
+	e := start(t, nil, testEngine)
+	e.initialize(capable)
+	e.open("a.md", strings.Repeat("bad ", 3000)+"\n")
+	e.until("a.md", "the diagnostics", func(found []diagnostic) bool {
+		return len(found) == maxShown && strings.Contains(found[maxShown-1].Message, "(2500 more findings in this file are not shown here; mem-lsp check lists them.)")
+	})
+	found := []diagnostics.Finding{}
+	for i := range maxShown + 2 {
+		f := diagnostics.Finding{Severity: diagnostics.Warning, Span: text.Span{Start: i}}
+		if i == maxShown+1 {
+			f.Severity = diagnostics.Error
+		}
+		found = append(found, f)
+	}
+	if some, more := shownOf(found); more != 2 || len(some) != maxShown || some[0].Severity != diagnostics.Error || some[1].Span.Start != 0 {
+		t.Errorf("%d more than %d", more, len(some))
 	}
 }

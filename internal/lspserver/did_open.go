@@ -16,6 +16,7 @@ func (s *server) didOpen(p *protocol.DidOpenTextDocumentParams) {
 	}
 	t := text.New(strings.Clone(p.TextDocument.Text))
 	doc := document{uri: cloneURI(p.TextDocument.URI), path: path, version: p.TextDocument.Version, text: t, modTime: s.opened(path, t)}
+	doc.idle = isIndex(path) && !s.claims(path)
 	s.replace(doc)
 }
 

@@ -28,6 +28,8 @@ type document struct {
 	// lost is set where an edit could not be understood: what the editor has is
 	// unknown until it sends the whole text.
 	lost bool
+	// idle is set for an index that makes no memory directory of its folder.
+	idle bool
 
 	dir string // the memory directory that it lies in; "" where it is none of ours
 	rel string // its path in there, with slashes
@@ -122,12 +124,19 @@ func (d *documents) placed(doc document) *document {
 	}
 	dir, _ := memdir.Containing(doc.path)
 	for up := filepath.Dir(doc.path); len(up) > len(dir); up = filepath.Dir(up) {
-		if d.at(filepath.Join(up, memfile.IndexName)) != nil {
+		if index := d.at(filepath.Join(up, memfile.IndexName)); index != nil && !index.idle {
 			dir = up
 			break
 		}
 		if up == filepath.Dir(up) {
 			break
+		}
+	}
+	if doc.idle {
+		if _, err := os.Lstat(doc.path); err == nil { // saved meanwhile
+			doc.idle = false
+		} else if dir == filepath.Dir(doc.path) {
+			dir = ""
 		}
 	}
 	if dir == "" {

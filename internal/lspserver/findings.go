@@ -16,14 +16,34 @@ import (
 // source names the server in diagnostics.
 const source = "mem"
 
+// maxShown is how many diagnostics a file has at most: nobody reads more, and each
+// costs its place to convert and its bytes to send, with every key.
+const maxShown = 500
+
+// shownOf gives the findings that are shown, the most severe where there are too many,
+// and how many are left out.
+func shownOf(found []diagnostics.Finding) ([]diagnostics.Finding, int) {
+	if len(found) <= maxShown {
+		return found, 0
+	}
+	order := slices.Clone(found)
+	slices.SortStableFunc(order, func(f, g diagnostics.Finding) int { return int(g.Severity) - int(f.Severity) })
+	return order[:maxShown], len(found) - maxShown
+}
+
 // diagnosticsOf gives findings of one document as the protocol has them.
 func (s *server) diagnosticsOf(docs *documents, doc *document, found []diagnostics.Finding) []protocol.Diagnostic {
 	if s.features.folded {
 		found = foldRepeats(found)
 	}
+	found, more := shownOf(found)
 	out := make([]protocol.Diagnostic, 0, len(found))
 	for _, f := range found {
 		out = append(out, s.diagnosticOf(docs, doc, f))
+	}
+	if more > 0 {
+		last := &out[len(out)-1]
+		last.Message = protocol.String(fmt.Sprintf("%s (%d more findings in this file are not shown here; mem-lsp check lists them.)", found[len(found)-1].Message, more))
 	}
 	return out
 }
