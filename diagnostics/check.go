@@ -115,7 +115,11 @@ func (r *Result) bound() {
 	clear(r.Findings[len(kept):])
 	r.Findings = kept
 	for from, n := range count {
-		switch more := n - maxFindings; {
+		more := n - maxFindings
+		if more > 0 {
+			kept[last[from]].More = more
+		}
+		switch {
 		case more == 1:
 			kept[last[from]].Message += " And 1 more finding of this rule in this file."
 		case more > 1:

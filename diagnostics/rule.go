@@ -96,6 +96,8 @@ type Finding struct {
 	// safety rule found.
 	Fingerprint string
 	Offers      []Offer // best first
+	// More counts findings of the same rule in the same file that are not told.
+	More int
 
 	// Text is the document that Span counts in.
 	Text *text.Text

@@ -28,7 +28,11 @@ func shownOf(found []diagnostics.Finding) ([]diagnostics.Finding, int) {
 	}
 	order := slices.Clone(found)
 	slices.SortStableFunc(order, func(f, g diagnostics.Finding) int { return int(g.Severity) - int(f.Severity) })
-	return order[:maxShown], len(found) - maxShown
+	more := len(found) - maxShown
+	for _, f := range order[maxShown:] {
+		more += f.More
+	}
+	return order[:maxShown], more
 }
 
 // diagnosticsOf gives findings of one document as the protocol has them.
