@@ -46,6 +46,7 @@ unit:
 	@mkdir -p bin && rm -f bin/untested
 	MEM_UNTESTED=$(CURDIR)/bin/untested $(GO) test -race -timeout 15m ./...
 	$(GO) test -timeout 10m ./core/guard ./core/store # whole: some of them are cut short under the race detector
+	$(GO) test -timeout 10m -run Memory ./core/transcript ./core/transcript/export # peaks, which the race detector's own memory hides
 	@if [ -s bin/untested ]; then echo; echo "NOT TESTED:"; cat bin/untested; fi
 
 # What takes too long for every run: many more crashes, and every fuzz target.

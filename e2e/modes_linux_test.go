@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,14 +24,18 @@ func TestModes(t *testing.T) {
 		says []string
 	}{
 		{"unreadable directory", "memory", 0, []string{"list"}, []string{"memory", "permission"}},
-		{"unreadable directory, write", "memory", 0, []string{"write", "b", "--type", "user", "--description", "d", "--body-file", "body"}, []string{"memory", "permission"}},
-		{"read-only directory", "memory", 0o555, []string{"write", "b", "--type", "user", "--description", "d", "--body-file", "body"}, []string{"memory", "permission"}},
+		{"unreadable directory, write", "memory", 0, []string{"write", "b", "--type", "user", "--description", "d", "--body-file", "project/body"}, []string{"memory", "permission"}},
+		{"read-only directory", "memory", 0o555, []string{"write", "b", "--type", "user", "--description", "d", "--body-file", "project/body"}, []string{"memory", "permission"}},
 		{"unreadable index", "memory/MEMORY.md", 0, []string{"list"}, []string{"MEMORY.md", "permission"}},
 		{"unreadable topic", "memory/a.md", 0, []string{"read", "a"}, []string{"a.md", "permission"}},
-		{"state that cannot be written", "state", 0o555, []string{"write", "b", "--type", "user", "--description", "d", "--body-file", "body"}, []string{"state", "permission"}},
+		{"state that cannot be written", "state", 0o555, []string{"write", "b", "--type", "user", "--description", "d", "--body-file", "project/body"}, []string{"state", "permission"}},
+		{"unreadable topic, check", "memory/a.md", 0, []string{"check"}, []string{"a.md", "permission"}},
+		{"unreadable folder, check", "memory/more", 0, []string{"check"}, []string{"more", "permission"}},
+		{"unreadable folder beside, check", "project", 0, []string{"check"}, []string{"project", "permission"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlace(t)
+			p.write(t, "memory/more/other.md", "---\nname: other\ndescription: about another\ntype: user\n---\n\ntext\n")
 			p.write(t, "memory/MEMORY.md", "- [A](a.md) — about a\n")
 			p.write(t, "memory/a.md", "---\nname: a\ndescription: about a\ntype: user\n---\n\ntext\n")
 			p.write(t, "project/body", "text\n")
@@ -41,8 +46,13 @@ func TestModes(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { os.Chmod(path, 0o755) })
-			cmd := exec.Command(readable(t, binary), append(c.args, "--memory-dir", filepath.Join(p.root, "memory"))...)
-			cmd.Dir, cmd.Env, cmd.SysProcAttr = p.project, p.env, as
+			args := append(slices.Clone(c.args), "--memory-dir", filepath.Join(p.root, "memory"))
+			program := binary
+			if c.args[0] == "check" {
+				program, args = languageServer, append(slices.Clone(c.args), p.root)
+			}
+			cmd := exec.Command(readable(t, program), args...)
+			cmd.Dir, cmd.Env, cmd.SysProcAttr = p.root, p.env, as
 			out, err := cmd.CombinedOutput()
 			if err == nil {
 				t.Errorf("it succeeded: %s", out)
