@@ -85,6 +85,9 @@ func (e *NotFoundError) Error() string {
 	if len(e.Skipped) > 0 {
 		why = fmt.Sprintf(" %d places were not taken; the first: %s.", len(e.Skipped), e.Skipped[0])
 	}
+	if e.Looked == 0 {
+		return fmt.Sprintf("%s: this project has no sessions yet.%s Those of all projects can be listed", what, why)
+	}
 	return fmt.Sprintf("%s in the %d folders that were looked into.%s List the sessions to see which there are", what, e.Looked, why)
 }
 

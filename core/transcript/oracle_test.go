@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -74,6 +75,11 @@ func readOracle(data []byte, max int) *oracle {
 		typ, _ := rec["type"].(string)
 		if typ == "" {
 			problem("foreign")
+			continue
+		}
+		// What begins as a record that is no conversation is none, whatever it says later.
+		if begins := regexp.MustCompile(`^\{"type":"([^"\\]*)"`).FindSubmatch(trimmed); begins != nil && slices.ContainsFunc(noise, func(n []byte) bool { return bytes.Equal(n, begins[1]) }) {
+			o.types[string(begins[1])]++
 			continue
 		}
 		o.types[typ]++

@@ -73,6 +73,12 @@ func (p *part) content(line []byte, offset int64, ended bool) {
 	}
 	switch p.walker.walk(trimmed) {
 	case isRecord:
+		if t := noiseType(trimmed); t != nil {
+			// Two writers' rows can run into one that says its type twice. It is what it
+			// begins with, however much of it is looked at.
+			p.count(t)
+			return
+		}
 		p.record(trimmed, span{offset + int64(leading(line)), uint32(len(trimmed)), n})
 	case isForeign:
 		p.problems.Foreign.add(n)

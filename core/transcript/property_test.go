@@ -329,3 +329,15 @@ func TestBrokenSessionsAgainstOracle(t *testing.T) {
 		}
 	})
 }
+
+// A row that says its type twice, as when two writers' rows run into one, is what it
+// begins with, read strictly or not.
+func TestTypeSaidTwice(t *testing.T) {
+	data := []byte(`{"type":"user","uuid":"a","parentUuid":null,"message":{"role":"user","content":"x"}}` + "\n" +
+		`{"type":"api-request-blob","x":1,"type":"user","uuid":"b","parentUuid":"a","message":{"role":"user","content":"y"}}` + "\n")
+	for _, differs := range []func([]byte, Options) string{compare, compareLoose} {
+		if diff := differs(data, Options{MaxRecord: 1 << 20, Workers: 1, Strict: true}); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

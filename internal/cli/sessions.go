@@ -97,6 +97,13 @@ func (a *app) showSessions(l *sessions.List, all bool) {
 	if a.Terminal {
 		a.Printf("%s in %s\n", count(l.Total, "session"), count(l.Looked, "folder"))
 	}
+	if len(rows) == 0 && !a.Terminal {
+		none := "no session of this project was found; --all lists those of all projects"
+		if all {
+			none = "no session was found"
+		}
+		fmt.Fprintln(a.Err, none)
+	}
 	a.sessionNotes(l.Skipped, l.MoreSkipped, l.Notes)
 }
 

@@ -73,7 +73,11 @@ func (a *app) targets(ctx context.Context, args []string) (found []*target, prob
 
 func notFound(given string, info os.FileInfo) error {
 	if info.IsDir() {
-		return fmt.Errorf("no memory directory was found in %s. One holds %s, or lies where agents keep theirs; mem-mcp where tells where that is for a project", memdir.ShownName(given), memfile.IndexName)
+		where := memdir.ShownName(given)
+		if given == "." {
+			where = "this folder" // "in .." would be another one
+		}
+		return fmt.Errorf("no memory directory was found in %s. One holds %s, or lies where agents keep theirs; mem-mcp where tells where that is for a project", where, memfile.IndexName)
 	}
 	return fmt.Errorf("%s lies in no memory directory. Name a file in one: a folder that holds %s", memdir.ShownName(given), memfile.IndexName)
 }
