@@ -17,6 +17,9 @@ import (
 // Env gives the environment that the memory was opened in.
 func (m *Memory) Env() settings.Env { return m.opt.Env }
 
+// StateDirectory gives where the state of this memory directory lies.
+func (m *Memory) StateDirectory() string { return m.store.StateDirectory() }
+
 // Origin gives the session that what is written here comes from.
 func (m *Memory) Origin() string { return m.origin }
 

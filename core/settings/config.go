@@ -56,6 +56,9 @@ func scalarOf(text string) value {
 	if text == "[]" {
 		return value{list: []string{}, isList: true}
 	}
+	if text == `""` {
+		text = ""
+	}
 	return value{text: text}
 }
 

@@ -17,6 +17,7 @@ type Config struct {
 	Guard   GuardConfig
 
 	Engine  string
+	Engines EnginesConfig
 	Jobs    JobsConfig
 	Budgets BudgetsConfig
 
@@ -62,6 +63,8 @@ type GuardConfig struct {
 
 // JobsConfig holds the settings of the background jobs.
 type JobsConfig struct {
+	// ReadProject lets jobs read the files of the project.
+	ReadProject   bool
 	Extract       ExtractConfig
 	SessionMemory SessionMemoryConfig
 	Dream         DreamConfig
@@ -101,7 +104,7 @@ type Budget struct {
 // Key is one setting: the name, the type, and everything that is said of it.
 type Key struct {
 	Path    string   // "limits.index_lines"
-	Type    string   // boolean, integer, number, size, duration, choice, hashes
+	Type    string   // boolean, integer, number, size, duration, choice, hashes, text
 	Unit    string   // "" when the type says it
 	Doc     string   // what it decides; the source of a number
 	Allowed []string // of a choice
@@ -112,8 +115,6 @@ type Key struct {
 	// FileOnly keys are rules of safety: only the file and the command line
 	// may set them, since a repository can suggest variables to a client.
 	FileOnly bool
-	// Effective is false for keys of jobs that this version does not have.
-	Effective bool
 
 	field func(*Config) any
 }
@@ -127,10 +128,8 @@ const (
 	TypeDuration = "duration"
 	TypeChoice   = "choice"
 	TypeHashes   = "hashes"
+	TypeText     = "text"
 )
-
-// NotEffective is what is said of a key with Effective == false.
-const NotEffective = "read by no job in this version"
 
 // EnvName is the variable that overrides the key; "" for FileOnly keys.
 func (k Key) EnvName() string {
@@ -177,25 +176,19 @@ func Keys() []Key {
 		fileOnly(Key{Path: "guard.allow", Type: TypeHashes, Default: "[]", field: func(c *Config) any { return &c.Guard.Allow },
 			Doc: "What the guard may let pass, each as the SHA-256 in hex that a refusal or a finding names: secrets that may be written, and what the safety rules (secret, hidden-character, instruction-text, link-outside) found and may leave unreported."}),
 	}
-	for i := range keys {
-		keys[i].Effective = true
-	}
+	keys = append(keys, engineKeys()...)
 	return append(keys, jobKeys()...)
 }
 
-// jobKeys are the settings of the jobs, which come in a later version. They
-// are checked and shown, so that a file written for that version is not an
-// error in this one.
+// jobKeys are the settings of the jobs.
 func jobKeys() []Key {
-	policies := []string{"apply", "review"}
 	keys := []Key{
-		choice("engine", "auto", []string{"auto", "provider", "command", "sampling", "host", "none"}, func(c *Config) any { return &c.Engine },
-			"Who thinks for a job: a model API, a command line, the client's model, the calling agent, or nobody. auto takes the first that is there."),
-
+		fileOnly(boolean("jobs.read_project", "false", func(c *Config) any { return &c.Jobs.ReadProject },
+			"Let the agent of a job read the files of the project, too. Without it, it reads memory and transcripts.")),
 		boolean("jobs.extract.enabled", "true", func(c *Config) any { return &c.Jobs.Extract.Enabled }, "Learn from finished turns."),
 		count("jobs.extract.every_turns", "1", "turns", 1, func(c *Config) any { return &c.Jobs.Extract.EveryTurns }, "Run after every n-th turn."),
 		count("jobs.extract.max_turns", "5", "turns", 1, func(c *Config) any { return &c.Jobs.Extract.MaxTurns }, "Turns that one run may take."),
-		choice("jobs.extract.policy", "apply", policies, func(c *Config) any { return &c.Jobs.Extract.Policy }, "Apply what a run finds, or keep it for review."),
+		fileOnly(choice("jobs.extract.policy", "apply", []string{"apply", "review"}, func(c *Config) any { return &c.Jobs.Extract.Policy }, "Apply what a run finds, or keep it for review.")),
 
 		boolean("jobs.session_memory.enabled", "true", func(c *Config) any { return &c.Jobs.SessionMemory.Enabled }, "Keep a rolling summary of the session."),
 		count("jobs.session_memory.first_tokens", "10000", "tokens", 1, func(c *Config) any { return &c.Jobs.SessionMemory.FirstTokens }, "Context at which the summary is first written."),
@@ -207,23 +200,27 @@ func jobKeys() []Key {
 		boolean("jobs.dream.enabled", "true", func(c *Config) any { return &c.Jobs.Dream.Enabled }, "Consolidate memory in the background."),
 		count("jobs.dream.min_hours", "24", "hours", 0, func(c *Config) any { return &c.Jobs.Dream.MinHours }, "Hours since the last consolidation."),
 		count("jobs.dream.min_sessions", "5", "sessions", 0, func(c *Config) any { return &c.Jobs.Dream.MinSessions }, "Sessions touched since then."),
-		choice("jobs.dream.policy", "review", policies, func(c *Config) any { return &c.Jobs.Dream.Policy }, "Apply what a dream proposes, or keep it for review."),
+		fileOnly(choice("jobs.dream.policy", "hold-deletions", []string{"hold-deletions", "apply", "review"}, func(c *Config) any { return &c.Jobs.Dream.Policy },
+			"Apply what a dream makes, keep it for review, or apply it but for what deletes something.")),
 	}
 	for _, b := range []struct {
 		name, of string
+		tokens   string
+		runs     string
+		cost     string
 		get      func(*Config) *Budget
 	}{
-		{"day", "all jobs of a day", func(c *Config) *Budget { return &c.Budgets.Day }},
-		{"job", "one run of a job", func(c *Config) *Budget { return &c.Budgets.Job }},
+		{"day", "all jobs of a day", "5000000", "500", "5", func(c *Config) *Budget { return &c.Budgets.Day }},
+		{"job", "one run of a job", "1000000", "60", "1", func(c *Config) *Budget { return &c.Budgets.Job }},
 	} {
 		prefix := "budgets." + b.name + "."
 		keys = append(keys,
-			Key{Path: prefix + "tokens", Type: TypeInt, Unit: "tokens", Default: "0", field: func(c *Config) any { return &b.get(c).Tokens },
-				Doc: fmt.Sprintf("Tokens that %s may use; 0 is no limit.", b.of)},
-			Key{Path: prefix + "runs", Type: TypeInt, Unit: "model calls", Default: "0", field: func(c *Config) any { return &b.get(c).Runs },
-				Doc: fmt.Sprintf("Model calls that %s may make; 0 is no limit.", b.of)},
-			Key{Path: prefix + "cost", Type: TypeNumber, Unit: "US dollars", Default: "0", field: func(c *Config) any { return &b.get(c).Cost },
-				Doc: fmt.Sprintf("Money that %s may cost; 0 is no limit.", b.of)},
+			fileOnly(Key{Path: prefix + "tokens", Type: TypeInt, Unit: "tokens", Default: b.tokens, field: func(c *Config) any { return &b.get(c).Tokens },
+				Doc: fmt.Sprintf("Tokens that %s may use, those from the provider's cache not counted; 0 is no limit.", b.of)}),
+			fileOnly(Key{Path: prefix + "runs", Type: TypeInt, Unit: "model calls", Default: b.runs, field: func(c *Config) any { return &b.get(c).Runs },
+				Doc: fmt.Sprintf("Model calls that %s may make; 0 is no limit.", b.of)}),
+			fileOnly(Key{Path: prefix + "cost", Type: TypeNumber, Unit: "US dollars", Default: b.cost, field: func(c *Config) any { return &b.get(c).Cost },
+				Doc: fmt.Sprintf("Money that %s may cost; 0 is no limit.", b.of)}),
 		)
 	}
 	return keys
@@ -256,6 +253,11 @@ func duration(path, def string, field func(*Config) any, doc string) Key {
 
 func choice(path, def string, allowed []string, field func(*Config) any, doc string) Key {
 	return Key{Path: path, Type: TypeChoice, Default: def, Allowed: allowed, Doc: doc, field: field}
+}
+
+// plain is a text of one line; empty is the default.
+func plain(path string, field func(*Config) any, doc string) Key {
+	return Key{Path: path, Type: TypeText, Default: `""`, Doc: doc, field: field}
 }
 
 func fileOnly(k Key) Key {

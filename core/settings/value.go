@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // value is a setting as it was written.
@@ -52,6 +53,12 @@ func (k Key) store(c *Config, v value) error {
 		return nil
 	case TypeChoice:
 		if !slices.Contains(k.Allowed, v.text) {
+			return k.wrong(v)
+		}
+		*k.field(c).(*string) = v.text
+		return nil
+	case TypeText:
+		if strings.ContainsFunc(v.text, unicode.IsControl) {
 			return k.wrong(v)
 		}
 		*k.field(c).(*string) = v.text
@@ -135,6 +142,8 @@ func (k Key) expected() string {
 		return "a duration such as 10s, 24h or 90d"
 	case TypeChoice:
 		return "one of " + strings.Join(k.Allowed, ", ")
+	case TypeText:
+		return "a text of one line"
 	}
 	return "a list of SHA-256 in hex"
 }

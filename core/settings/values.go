@@ -11,15 +11,13 @@ import (
 
 // ConfigValue is one setting as `mem-mcp config` shows it.
 type ConfigValue struct {
-	Key       string `json:"key"`
-	Value     string `json:"value"` // as one would write it in the file
-	Default   string `json:"default"`
-	Source    string `json:"source"` // default, path:line, a variable or a flag
-	Type      string `json:"type"`
-	Unit      string `json:"unit,omitempty"`
-	Doc       string `json:"doc"`
-	Effective bool   `json:"effective"`      // whether this version reads it
-	Note      string `json:"note,omitempty"` // NotEffective, where it is not
+	Key     string `json:"key"`
+	Value   string `json:"value"` // as one would write it in the file
+	Default string `json:"default"`
+	Source  string `json:"source"` // default, path:line, a variable or a flag
+	Type    string `json:"type"`
+	Unit    string `json:"unit,omitempty"`
+	Doc     string `json:"doc"`
 }
 
 // Values lists every setting of c in the order of Keys.
@@ -27,12 +25,9 @@ func Values(c Config) []ConfigValue {
 	var vs []ConfigValue
 	for _, k := range Keys() {
 		v := ConfigValue{Key: k.Path, Value: k.text(&c), Default: k.Default, Source: c.Source(k.Path),
-			Type: k.Type, Unit: k.Unit, Doc: k.Doc, Effective: k.Effective}
+			Type: k.Type, Unit: k.Unit, Doc: k.Doc}
 		if v.Source == "" {
 			v.Source = SourceDefault
-		}
-		if !k.Effective {
-			v.Note = NotEffective
 		}
 		vs = append(vs, v)
 	}
@@ -45,6 +40,9 @@ func (k Key) text(c *Config) string {
 	case *bool:
 		return strconv.FormatBool(*f)
 	case *string:
+		if *f == "" {
+			return `""`
+		}
 		return *f
 	case *[]string:
 		return value{list: *f, isList: true}.String()
@@ -95,9 +93,6 @@ func (k Key) comment() string {
 	}
 	if len(k.Allowed) > 0 {
 		doc += " One of " + strings.Join(k.Allowed, ", ") + "."
-	}
-	if !k.Effective {
-		doc += " (" + NotEffective + ")"
 	}
 	return doc
 }
@@ -203,6 +198,8 @@ func (k Key) schema() *object {
 		o.set("pattern", "^([0-9]+d|([0-9]+(\\.[0-9]+)?(ns|us|µs|ms|s|m|h))+|0)$")
 	case TypeChoice:
 		o.set("enum", k.Allowed)
+	case TypeText:
+		o.set("type", "string")
 	case TypeHashes:
 		o.set("type", "array")
 		item := &object{}
@@ -223,6 +220,8 @@ func (k Key) jsonDefault() any {
 		return json.Number(k.Default)
 	case TypeHashes:
 		return []string{}
+	case TypeText:
+		return ""
 	}
 	if n, err := strconv.ParseInt(k.Default, 10, 64); err == nil && k.Type == TypeSize {
 		return n

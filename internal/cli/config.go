@@ -28,11 +28,7 @@ func (a *app) config() error {
 		a.Printf("%s %s\n", a.Style(term.Faint, "file"), a.env.ConfigFile())
 		var rows [][]string
 		for _, v := range values {
-			doc := v.Doc
-			if v.Note != "" {
-				doc += " (" + v.Note + ")"
-			}
-			rows = append(rows, []string{v.Key, v.Value, v.Source, doc})
+			rows = append(rows, []string{v.Key, v.Value, v.Source, v.Doc})
 		}
 		a.Table([]string{"key", "value", "from", "meaning"}, rows)
 	})
