@@ -89,7 +89,8 @@ func child(f []string) error {
 func command(t *testing.T, what ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), childEnv+"="+strings.Join(what, "|"))
+	// Under the race detector a process waits a second before it exits.
+	c.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", childEnv+"="+strings.Join(what, "|"))
 	c.Stderr = os.Stderr
 	return c
 }
