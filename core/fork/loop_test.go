@@ -237,7 +237,9 @@ func TestGarbage(t *testing.T) {
 		"empty, then well": {[]answer{gives(model.StopDone), calls(want("a", "Read", `{}`)), says("ok")}, EndDone, "", 1},
 		"calls without":    {[]answer{gives(model.StopCalls)}, EndFailed, "empty reply", 0},
 		"nil":              {[]answer{func(context.Context, model.Request) (*model.Reply, error) { return nil, nil }}, EndFailed, "neither", 0},
-		"error":            {[]answer{func(context.Context, model.Request) (*model.Reply, error) { return nil, errors.New("no credit: top it up") }}, EndFailed, "no credit: top it up", 0},
+		"error": {[]answer{func(context.Context, model.Request) (*model.Reply, error) {
+			return nil, errors.New("no credit: top it up")
+		}}, EndFailed, "no credit: top it up", 0},
 		"panic":            {[]answer{func(context.Context, model.Request) (*model.Reply, error) { panic("boom") }}, EndFailed, "panicked: boom", 0},
 		"the same forever": {[]answer{calls(want("", "Read", `{"file_path":"/memory/a.md"}`))}, EndFailed, "very same calls 4 times in a row: Read /memory/a.md", 4},
 		"nothing works":    {[]answer{counting("Nope")}, EndFailed, "10 replies in a row", 10},
