@@ -20,6 +20,7 @@ type Config struct {
 	Engines EnginesConfig
 	Jobs    JobsConfig
 	Budgets BudgetsConfig
+	Hooks   HooksConfig
 
 	sources map[string]string // key → where its value comes from
 }
@@ -89,6 +90,12 @@ type DreamConfig struct {
 	Enabled               bool
 	MinHours, MinSessions int
 	Policy                string
+}
+
+// HooksConfig is about what happens at a client's events.
+type HooksConfig struct {
+	PromptMemories int  // that are shown with a prompt
+	RecordTurns    bool // of clients whose transcripts are not read
 }
 
 // BudgetsConfig bounds what jobs may spend; 0 is no limit.
@@ -177,7 +184,13 @@ func Keys() []Key {
 			Doc: "What the guard may let pass, each as the SHA-256 in hex that a refusal or a finding names: secrets that may be written, and what the safety rules (secret, hidden-character, instruction-text, link-outside) found and may leave unreported."}),
 	}
 	keys = append(keys, engineKeys()...)
-	return append(keys, jobKeys()...)
+	keys = append(keys, jobKeys()...)
+	return append(keys,
+		count("hooks.prompt_memories", "0", "memories", 0, func(c *Config) any { return &c.Hooks.PromptMemories },
+			"Memories that match a prompt and are shown with it, at most 50. 0 shows none."),
+		fileOnly(boolean("hooks.record_turns", "true", func(c *Config) any { return &c.Hooks.RecordTurns },
+			"Record what hooks tell of a conversation whose client keeps no transcript that mem reads. Secrets are taken out.")),
+	)
 }
 
 // jobKeys are the settings of the jobs.
