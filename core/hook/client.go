@@ -158,3 +158,12 @@ func (c Client) Output(e Event, name, text string) []byte {
 	}
 	return append(b, '\n')
 }
+
+// File is where the client keeps the settings of its user, "" when that is not known.
+func (c Client) File(env settings.Env) string { return c.file(env) }
+
+// ProjectFile is the settings file for one project, below its root, with slashes.
+func (c Client) ProjectFile() string { return c.projectFile }
+
+// Note is what else a person has to do for the hooks to run; "" is nothing.
+func (c Client) Note() string { return c.note }
