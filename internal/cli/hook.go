@@ -4,19 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"mem/core/hook"
 	"mem/core/job"
 	"mem/core/memory"
-	memterm "mem/internal/term"
+	"mem/internal/term"
 )
 
 func (a *app) hookCommand() *cobra.Command {
@@ -55,7 +53,7 @@ func (a *app) hookCommand() *cobra.Command {
 
 // hookNote prints one line on standard error.
 func (a *app) hookNote(text string) {
-	fmt.Fprintln(a.Err, "mem-mcp hook:", memterm.Visible(memterm.ForPeople(strings.Join(strings.Fields(text), " "))))
+	fmt.Fprintln(a.Err, "mem-mcp hook:", term.Visible(term.ForPeople(strings.Join(strings.Fields(text), " "))))
 }
 
 // runHook does the work aside, so that nothing that hangs, standard input included,
@@ -131,11 +129,11 @@ func (a *app) explainHook(ctx context.Context, client, event string) error {
 		return err
 	}
 	var t *hook.Turn
-	if f, ok := a.In.(*os.File); event != "" || ok && term.IsTerminal(int(f.Fd())) {
+	if event != "" || a.InTerminal {
 		t = &hook.Turn{Client: c, Event: hook.Stop, Session: a.env.Getenv("CLAUDE_CODE_SESSION_ID"), Cwd: a.env.Cwd}
 		if event != "" {
 			if t.Event = hook.Event(event); !slices.Contains(hook.Events, t.Event) {
-				return memterm.Usage("there is no event %q; there are %s", event, eventNames())
+				return term.Usage("there is no event %q; there are %s", event, eventNames())
 			}
 		}
 	} else if t, err = hook.Read(c, a.In); err != nil {
@@ -152,7 +150,7 @@ func (a *app) explainHook(ctx context.Context, client, event string) error {
 			if ch.Open {
 				state = "starts"
 			}
-			rows = append(rows, []string{ch.Job, state, memterm.Clean(strings.Join(ch.Reasons, "; ")), ch.Took.Round(time.Microsecond).String()})
+			rows = append(rows, []string{ch.Job, state, term.Clean(strings.Join(ch.Reasons, "; ")), ch.Took.Round(time.Microsecond).String()})
 		}
 		if len(rows) > 0 {
 			a.Table([]string{"job", "", "why", "took"}, rows)
