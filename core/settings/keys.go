@@ -185,9 +185,10 @@ func Keys() []Key {
 	}
 	keys = append(keys, engineKeys()...)
 	keys = append(keys, jobKeys()...)
-	return append(keys,
-		count("hooks.prompt_memories", "0", "memories", 0, func(c *Config) any { return &c.Hooks.PromptMemories },
-			"Memories that match a prompt and are shown with it, at most 50. 0 shows none."),
+	prompt := count("hooks.prompt_memories", "0", "memories", 0, func(c *Config) any { return &c.Hooks.PromptMemories },
+		"Memories that match a prompt and are shown with it. 0 shows none.")
+	prompt.Max = 50
+	return append(keys, prompt,
 		fileOnly(boolean("hooks.record_turns", "true", func(c *Config) any { return &c.Hooks.RecordTurns },
 			"Record what hooks tell of a conversation whose client keeps no transcript that mem reads. Secrets are taken out.")),
 	)
