@@ -36,7 +36,6 @@ type Client struct {
 	Together bool
 	// How many of its timeouts' units make a second; 0 gives no timeout, where versions differ.
 	timeoutUnit float64
-	matcher     string // that its entries need; "" is none
 	file        func(env settings.Env) string
 	projectFile string // below the root of a project
 	note        string // what else a person has to do

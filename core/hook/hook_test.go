@@ -167,8 +167,9 @@ func TestWhichChecks(t *testing.T) {
 		SessionStart: nil, Prompt: nil, SubagentStop: nil, PreCompact: nil,
 	}
 	for _, c := range Clients {
+		s := newScene(t)
 		for _, e := range Events {
-			s := newScene(t)
+			s.checked = nil
 			turn := s.turn(c.Name, e)
 			if !c.Reads {
 				// What is recorded is the transcript.

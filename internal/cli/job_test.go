@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"mem/core/job"
 	"mem/core/memory"
 	"mem/core/settings"
+	"mem/internal/term"
 )
 
 // UseFakeJobs makes extraction a job that does what the variable TEST_JOBS says, and each
@@ -100,5 +102,45 @@ func TestBoundedOutput(t *testing.T) {
 	}
 	if b.String() != "1234567812\n… (cut)\n" {
 		t.Errorf("got %q", b.String())
+	}
+}
+
+// A client that keeps standard input open and says nothing is not kept waiting.
+func TestHookThatHangs(t *testing.T) {
+	r, w := io.Pipe()
+	defer w.Close() //nolint:errcheck // a test
+	var out, errOut strings.Builder
+	a := &app{Printer: term.NewPrinter(term.Streams{In: r, Out: &out, Err: &errOut}, settings.Env{}), env: settings.Env{}}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	a.runHook(ctx, "")
+	if took := time.Since(began); took > 2*time.Second || out.Len() > 0 || !strings.Contains(errOut.String(), "gave up") {
+		t.Errorf("after %s: %q %q", took, out.String(), errOut.String())
+	}
+}
+
+func TestHooksAsk(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "mem-mcp")
+	if err := os.Symlink(exe, name); err != nil {
+		t.Skip("no links here:", err)
+	}
+	was := os.Args[0]
+	os.Args[0] = name
+	defer func() { os.Args[0] = was }()
+	for answer, written := range map[string]bool{"y\n": true, "Yes": true, "n\n": false, "\n": false, "": false, "yes please\n": false} {
+		home := t.TempDir()
+		var out, errOut strings.Builder
+		env := settings.Env{Home: home, Cwd: home, StateDir: filepath.Join(home, "state")}
+		code := Run(t.Context(), env, term.Streams{In: strings.NewReader(answer), Out: &out, Err: &errOut, InTerminal: true, ErrTerminal: true}, "test",
+			[]string{"hooks", "install", "claude-code"})
+		_, err := os.Stat(filepath.Join(home, ".claude", "settings.json"))
+		if (err == nil) != written || (code == ExitOK) != written || !strings.Contains(errOut.String(), "Write this? [y/N]") {
+			t.Errorf("%q: code %d, %v: %s", answer, code, err, errOut.String())
+		}
 	}
 }
