@@ -77,12 +77,18 @@ func (p *Proposals) Settle(ctx context.Context, s Submission) (*Settled, error) 
 			return nil, err
 		}
 	}
+	if s.Job != "" {
+		// What an earlier try of this very job left is replaced by this one.
+		if _, err := p.supersede(ctx, x.ID, x.ID, func(o *Proposal) bool { return o.Job == s.Job }); err != nil {
+			return out, err
+		}
+	}
 	if s.Supersedes != "" {
 		by := x.ID
 		if out.Proposal == nil && s.Job != "" {
 			by = s.Job
 		}
-		if out.Superseded, err = p.supersede(ctx, s.Supersedes, by, x.ID); err != nil {
+		if out.Superseded, err = p.supersede(ctx, by, x.ID, func(o *Proposal) bool { return o.Kind == s.Supersedes }); err != nil {
 			return out, err
 		}
 	}
@@ -259,10 +265,10 @@ func (p *Proposals) Supersede(ctx context.Context, kind, by string) ([]string, e
 		return nil, err
 	}
 	defer unlock()
-	return p.supersede(ctx, kind, by, by)
+	return p.supersede(ctx, by, by, func(o *Proposal) bool { return o.Kind == kind })
 }
 
-func (p *Proposals) supersede(ctx context.Context, kind, by, but string) ([]string, error) {
+func (p *Proposals) supersede(ctx context.Context, by, but string, which func(*Proposal) bool) ([]string, error) {
 	ids, err := p.ids()
 	if err != nil {
 		return nil, err
@@ -273,7 +279,7 @@ func (p *Proposals) supersede(ctx context.Context, kind, by, but string) ([]stri
 			continue
 		}
 		x, err := p.takeUp(ctx, id)
-		if err != nil || x.Kind != kind || x.State != Open {
+		if err != nil || !which(x) || x.State != Open {
 			continue // List tells of one that cannot be read
 		}
 		for i := range x.Units {
