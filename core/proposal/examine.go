@@ -8,6 +8,7 @@ import (
 	"mem/core/change"
 	"mem/core/memdir"
 	"mem/core/memfile"
+	"mem/core/text"
 )
 
 // verdict is how a unit stands to the memory as it is.
@@ -158,6 +159,18 @@ type joined struct {
 func join(units []*Unit) (c change.Change, taken []*Unit, clashes map[*Unit]verdict) {
 	j := joined{files: map[string]change.File{}}
 	clashes = map[*Unit]verdict{}
+	units = slices.Clone(units)
+	// What is about the index alone comes first: Split cuts it so that entries that are put
+	// at the same place stand behind it.
+	slices.SortStableFunc(units, func(a, b *Unit) int {
+		switch x, y := a.is(memfile.IndexName), b.is(memfile.IndexName); {
+		case x == y:
+			return 0
+		case x:
+			return -1
+		}
+		return 1
+	})
 	for _, u := range units {
 		next := map[string]change.File{}
 		var v verdict
@@ -211,11 +224,18 @@ func joinFiles(a, b change.File) (out change.File, why string) {
 	case a.Base != b.Base:
 		return a, "is changed by two of them that began with different texts"
 	}
-	merged, cs := change.Merge(a.Path, a.Base, y, x)
+	merged, fits := text.Apply(a.Base, append(slices.Clone(a.Edits), b.Edits...))
+	var cs []change.Conflict
+	if !fits || x == y {
+		merged, cs = change.Merge(a.Path, a.Base, y, x)
+	}
 	if len(cs) > 0 {
 		return a, "is changed by two of them in the same part, " + memdir.Shown(cs[0].Part, memdir.MaxShown)
 	}
-	out = change.File{Path: a.Path, Kind: change.Edit, Base: a.Base, Edits: change.Lines(a.Base, merged)}
+	out = change.File{Path: a.Path, Kind: change.Edit, Base: a.Base, Edits: append(slices.Clone(a.Edits), b.Edits...)}
+	if !fits || x == y {
+		out.Edits = change.Lines(a.Base, merged)
+	}
 	for _, f := range []change.File{a, b} {
 		if f.Kind == change.Rename {
 			out.Kind, out.To = change.Rename, f.To

@@ -73,15 +73,11 @@ func splitIndex(index change.File, topics []change.File, units []Unit) []Unit {
 		return units
 	}
 	// What remains, as a change of the same base.
-	rest, conflicts := change.Merge(memfile.IndexName, mine, after, index.Base)
-	if len(conflicts) == 0 {
-		joined, cs := change.Merge(memfile.IndexName, index.Base, rest, mine)
-		if len(cs) == 0 && joined == after {
-			if e, ok := change.EditFile(memfile.IndexName, index.Base, change.Lines(index.Base, rest)); ok {
-				units = append(units, indexUnit(e))
-			}
-			return units
+	if rest, ok := remaining(index.Base, mine, after, all); ok {
+		if e, ok := change.EditFile(memfile.IndexName, index.Base, rest); ok {
+			units = append(units, indexUnit(e))
 		}
+		return units
 	}
 	// The parts hang together, so they stay together: the entries with the rest.
 	for i := range units {
@@ -108,6 +104,39 @@ func onlyNewOrder(base, a, b string) bool {
 	allA, keptA := known(a)
 	allB, keptB := known(b)
 	return slices.Equal(allA, allB) && slices.Equal(keptA, keptB)
+}
+
+// remaining gives the edits of the base that, made beside others that turn it into mine,
+// turn it into after; ok is false where they touch what those made.
+func remaining(base, mine, after string, others []text.Edit) (edits []text.Edit, ok bool) {
+	others = slices.Clone(others)
+	slices.SortStableFunc(others, func(a, b text.Edit) int { return a.Start - b.Start })
+	for _, e := range change.Lines(mine, after) {
+		shift := 0 // from base to mine, before e
+		for _, o := range others {
+			start := o.Start + shift
+			end := start + len(o.New)
+			if e.Start < end && e.End > start || e.Start == e.End && e.Start > start && e.Start < end {
+				return nil, false
+			}
+			if end <= e.Start && (end < e.Start || e.Start == e.End || len(o.New) > 0) {
+				shift += len(o.New) - o.Len()
+				continue
+			}
+			break
+		}
+		edits = append(edits, text.Edit{Span: text.Span{Start: e.Start - shift, End: e.End - shift}, New: e.New})
+	}
+	got, fits := text.Apply(base, append(slices.Clone(edits), others...))
+	if fits && got == after {
+		return edits, true
+	}
+	rest, fits := text.Apply(base, edits)
+	if !fits {
+		return nil, false
+	}
+	got, conflicts := change.Merge(memfile.IndexName, base, rest, mine)
+	return edits, len(conflicts) == 0 && (got == after || onlyNewOrder(base, got, after))
 }
 
 func indexUnit(f change.File) Unit {
@@ -154,8 +183,8 @@ func withNewline(s string) string {
 	return s + "\n"
 }
 
-// placeOf gives where in the base a new entry goes: before the line that follows it in
-// the wanted index, or behind the one before it; the end where the base has neither.
+// placeOf gives where in the base a new entry goes: beside the line that stands before or
+// after it in the wanted index; the end where the base has neither.
 // lead is what has to stand before it.
 func placeOf(base, want *memfile.Index, e memfile.Entry) (at int, lead string) {
 	lines := map[string]int{}
@@ -166,6 +195,12 @@ func placeOf(base, want *memfile.Index, e memfile.Entry) (at int, lead string) {
 		}
 	}
 	w := want.Text()
+	if i := w.LineAt(e.Span.Start); i+1 < w.Lines() && (i == 0 || lines[w.Slice(w.Line(i-1))] == 0) {
+		// The first of a list, or behind another new entry.
+		if j, ok := lines[w.Slice(w.Line(i+1))]; ok {
+			return t.FullLine(j).Start, ""
+		}
+	}
 	for i := w.LineAt(e.Span.Start) - 1; i >= 0; i-- {
 		if j, ok := lines[w.Slice(w.Line(i))]; ok {
 			full := t.FullLine(j)
