@@ -67,15 +67,7 @@ type Options struct {
 // List finds all stores of the project that a memory belongs to, and of its user.
 // What cannot be looked at is told in a store's notes or in the list's.
 func List(ctx context.Context, m *memory.Memory, o Options) (*Stores, error) {
-	l := &lister{m: m, look: o.Look, out: &Stores{Stores: []Store{}, Split: []Part{}}}
-	if l.look == nil {
-		l.look = readView(m)
-	}
-	var err error
-	if l.base, err = memdir.StoreBase(m.Location.Project); err != nil {
-		l.out.Note(err.Error())
-	}
-	l.out.Project = l.base
+	l := newLister(m, o)
 	l.auto()
 	l.agents(ctx)
 	l.extra()
@@ -92,6 +84,19 @@ type lister struct {
 	look Look
 	base string // of the checkout; "" where there is none
 	out  *Stores
+}
+
+func newLister(m *memory.Memory, o Options) *lister {
+	l := &lister{m: m, look: o.Look, out: &Stores{Stores: []Store{}, Split: []Part{}}}
+	if l.look == nil {
+		l.look = readView(m)
+	}
+	var err error
+	if l.base, err = memdir.StoreBase(m.Location.Project); err != nil {
+		l.out.Note(err.Error())
+	}
+	l.out.Project = l.base
+	return l
 }
 
 func (l *lister) auto() {
