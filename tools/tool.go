@@ -18,6 +18,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"mem/core/memdir"
 	"mem/core/memory"
 	"mem/core/sessions"
 )
@@ -115,6 +116,9 @@ func (s spec) bind(open Opener, of SessionsOf, questions *questions, checks *che
 			return failed(err), nil
 		}
 		ctx = withRoots(ctx, req)
+		if _, err := memdir.ParseStore(name); err != nil {
+			return failed(fmt.Errorf("the argument %q: %w", storeName, err)), nil
+		}
 		if !s.takesStore() {
 			name = memory.StoreAuto // it is about the project
 		}

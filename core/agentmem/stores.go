@@ -310,7 +310,7 @@ func (l *lister) fill(ctx context.Context, parts []place) {
 			}
 			part.Topics = len(v.Topics)
 			j := slices.IndexFunc(l.out.Stores, func(s Store) bool { return s.Name == part.Store && s.Name != "" })
-			if j >= 0 && views[j] != nil && holds(ctx, views[j], v) {
+			if j >= 0 && views[j] != nil && holds(ctx, views[j], v, part.Where) {
 				part.Same, part.Merge = true, ""
 				part.Note = "The store has all that is in it; a client that is started there still uses it."
 			}

@@ -39,8 +39,8 @@ func argument(goos, p string) string {
 
 // holds reports whether a store has all that is in a part: merging would change
 // nothing.
-func holds(ctx context.Context, store, part *memdir.View) bool {
-	files, taken, err := transcript.Union(ctx, transcript.UnionOptions{From: part, Into: store, Name: "x"})
+func holds(ctx context.Context, store, part *memdir.View, where string) bool {
+	files, taken, err := transcript.Union(ctx, transcript.UnionOptions{From: part, Into: store, Name: filepath.Base(where)})
 	if err != nil || len(files) > 0 {
 		return false
 	}

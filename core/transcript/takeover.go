@@ -36,6 +36,10 @@ type takeover struct {
 	before map[string]Arrived // what came with earlier adoptions that hold, by the old path
 	came   map[string]Arrived // what comes with this one
 	out    *Adopted
+
+	// anyName takes a text for one that came before where it stands here under a second
+	// name of its own, whoever it came from.
+	anyName bool
 }
 
 // known reports whether a file came with an earlier adoption as it is, whatever became of it
@@ -191,6 +195,13 @@ func (t *takeover) secondName(topic *memdir.Topic, content string) (name string,
 	stem, from := strings.TrimSuffix(p, path.Ext(p)), memdir.Slug(t.name)
 	if from == "" {
 		from = "adopted"
+	}
+	if t.anyName {
+		for _, here := range t.here.Topics {
+			if strings.HasPrefix(here.Path, stem+"-from-") && t.same(here.Path, t.rename(content, topic, here.Path)) {
+				return here.Path, true
+			}
+		}
 	}
 	for n := 1; n <= 1000; n++ {
 		name := stem + "-from-" + from

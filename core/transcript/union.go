@@ -27,7 +27,7 @@ type UnionOptions struct {
 func Union(ctx context.Context, o UnionOptions) ([]change.File, []Taken, error) {
 	out := &Adopted{Files: []Taken{}}
 	t := takeover{old: o.From, here: o.Into, name: o.Name, guard: o.Guard, allow: o.AllowSecrets,
-		to: map[string]string{}, taken: map[string]bool{}, before: map[string]Arrived{}, came: map[string]Arrived{}, out: out}
+		to: map[string]string{}, taken: map[string]bool{}, before: map[string]Arrived{}, came: map[string]Arrived{}, out: out, anyName: true}
 	files, err := t.files(ctx)
 	return files, out.Files, err
 }
