@@ -10,7 +10,7 @@
 //	bom: a.md                    the file starts with a byte order mark
 //	raw: a.md                    the file's text is a Go string literal
 //	allow: <sha256>              a fingerprint that the user allows
-//	beside: /repo/x              another memory of the same agent
+//	beside: service/x            another memory of the same agent
 //	late                         run the late rules too
 //
 // Files below guide/, such as guide/CLAUDE.md, are the project's instructions,

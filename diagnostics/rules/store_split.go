@@ -22,7 +22,7 @@ func storeSplit() diagnostics.Rule {
 				return
 			}
 			f := diagnostics.Finding{Path: memfile.IndexName,
-				Message: fmt.Sprintf("This agent has another memory, in %s: which one it reads depends on where it is started. Bring this one there with mem-mcp stores merge.", memdir.ShownName(p.Snapshot.Beside))}
+				Message: fmt.Sprintf("This agent has another memory, in %s of this project: which one it reads depends on where it is started. Bring this one there with mem-mcp stores merge.", memdir.ShownName(p.Snapshot.Beside))}
 			if d, err := p.Snapshot.Doc(memfile.IndexName); err == nil {
 				f.Text, f.Span = d.File.Text, d.FirstLine()
 			}

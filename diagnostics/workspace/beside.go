@@ -11,7 +11,7 @@ import (
 const maxAbove = 40
 
 // beside gives the memory of the same agent and scope that lies nearest to the root of
-// the project: the store that the directory, which lies in a subdirectory, belongs to.
+// the project, as a path from there: the store that the directory, which lies in a subdirectory, belongs to.
 func (d *Directory) beside() string {
 	if p := memdir.PlaceOf(d.path); p != memdir.PlaceAgent && p != memdir.PlaceLocal || d.project == "" {
 		return ""
@@ -35,7 +35,11 @@ func (d *Directory) beside() string {
 	if top != d.project {
 		return "" // it lies in no folder of the project
 	}
-	return found
+	rel, err := filepath.Rel(d.project, found)
+	if found == "" || err != nil {
+		return ""
+	}
+	return filepath.ToSlash(rel)
 }
 
 func above(p string, n int) string {
