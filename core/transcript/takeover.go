@@ -62,18 +62,19 @@ func (t *takeover) note(p, to, action, reason string) {
 	t.out.Files = append(t.out.Files, Taken{Path: p, To: to, Action: action, Reason: reason})
 }
 
+// arrival is a topic that comes.
+type arrival struct {
+	topic   *memdir.Topic
+	body    *memdir.Body
+	to      string
+	renamed bool
+}
+
 func (t *takeover) files(ctx context.Context) ([]change.File, error) {
 	for _, topic := range t.here.Topics {
 		t.taken[strings.ToLower(topic.Path)] = true
 	}
-	type arrival struct {
-		topic   *memdir.Topic
-		body    *memdir.Body
-		to      string
-		renamed bool
-	}
 	var arrivals []arrival
-	renamed := false
 	for _, topic := range t.old.Topics {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -109,11 +110,18 @@ func (t *takeover) files(ctx context.Context) ([]change.File, error) {
 				t.note(topic.Path, "", TakenLeft, "no free name was found for it")
 				continue
 			}
-			a.renamed, renamed = true, true
+			a.renamed = true
 		}
 		t.to[topic.Path] = a.to
 		t.taken[strings.ToLower(a.to)] = true
 		arrivals = append(arrivals, a)
+	}
+	if t.anyName {
+		arrivals = t.arrivedBefore(arrivals)
+	}
+	renamed := false
+	for old, to := range t.to {
+		renamed = renamed || old != to
 	}
 	var files []change.File
 	for _, a := range arrivals {
