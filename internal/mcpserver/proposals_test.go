@@ -90,6 +90,15 @@ func TestProposals(t *testing.T) {
 	if pages < 3 || pages > 10 || strings.Count(diffs.String(), "+One more line") != 700 || !strings.Contains(diffs.String(), "-Short sentences") {
 		t.Errorf("%d pages, %d lines", pages, strings.Count(diffs.String(), "+One more line"))
 	}
+	r := c.request("resources/read", `{"uri":"proposal://`+p+`"}`)
+	if r.Error != nil || !strings.Contains(string(r.Result), "-Short sentences") {
+		t.Errorf("%+v", r.Error)
+	}
+	for _, uri := range []string{"proposal://nothing", "proposal://..%2fx", "proposal://a/b"} {
+		if r := c.request("resources/read", `{"uri":"`+uri+`"}`); r.Error == nil {
+			t.Errorf("%s was read", uri)
+		}
+	}
 	// This client can ask nobody.
 	no := c.fails("needs-person", "proposal_apply", args{"id": p})
 	if !strings.Contains(no["error"].(string), "mem-mcp proposals apply "+p) {
