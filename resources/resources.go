@@ -59,7 +59,8 @@ func All(open Opener, of SessionsOf, missing NotFound) (fixed []server.ServerRes
 		r := mcp.NewResource(scheme+memory.StoreAuto+"/"+k.path, k.name, mcp.WithResourceDescription(k.doc), mcp.WithMIMEType(k.mime))
 		fixed = append(fixed, server.ServerResource{Resource: r, Handler: server.ResourceHandlerFunc(read)})
 	}
-	return fixed, append(templates, transcripts(open, of, missing)...)
+	templates = append(templates, transcripts(open, of, missing)...)
+	return fixed, append(templates, proposals(open, missing))
 }
 
 func handler(k kind, open Opener, missing NotFound) func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
@@ -93,6 +94,9 @@ func parse(uri string, k kind) (store, rest string, err error) {
 		return "", "", fmt.Errorf("%s is no address of a memory; they start with %s", uri, scheme)
 	}
 	store, p, _ := strings.Cut(after, "/")
+	if store, err = url.PathUnescape(store); err != nil || store == "" {
+		return "", "", fmt.Errorf("%s does not name a store as an address does; a store with slashes is written with %%2F, as in memory://agent%%2Freviewer%%2Fproject/index", uri)
+	}
 	fixed, _, variable := strings.Cut(k.path, "{")
 	rest, ok = strings.CutPrefix(p, fixed)
 	if !ok || (rest == "") == variable {
