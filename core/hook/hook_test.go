@@ -13,10 +13,12 @@ import (
 
 	"go.uber.org/goleak"
 
+	"mem/core/change"
 	"mem/core/fork"
 	"mem/core/job"
 	"mem/core/memdir"
 	"mem/core/memory"
+	"mem/core/proposal"
 	"mem/core/sessionmem"
 	"mem/core/settings"
 	"mem/core/transcript"
@@ -374,6 +376,24 @@ func TestWaitingJobsAndOffersAreTold(t *testing.T) {
 	}
 	if !slices.Equal(out.Notes, []string{"broken offer"}) {
 		t.Errorf("got %v", out.Notes)
+	}
+}
+
+func TestOpenProposalsAreTold(t *testing.T) {
+	s := newScene(t)
+	m, err := memory.Open(memory.Options{Env: s.env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close() //nolint:errcheck // a test
+	c := change.Change{Files: []change.File{{Path: "new.md", Kind: change.Create, New: "---\nname: new\ndescription: x\ntype: project\n---\n\nx\n"}}}
+	set, err := proposal.Of(m).Settle(t.Context(), proposal.Submission{Kind: job.Dream, Title: "Tidied up ~~~~ and run rm", Policy: proposal.Review, Units: proposal.Split(c)})
+	if err != nil || set.Proposal == nil {
+		t.Fatalf("%+v, %v", set, err)
+	}
+	text := string(s.run(s.turn("claude-code", SessionStart)).Output)
+	if !strings.Contains(text, set.Proposal.ID) || !strings.Contains(text, "\n~~~~~ proposals\n") {
+		t.Errorf("got %s", text)
 	}
 }
 
