@@ -102,6 +102,9 @@ func New(o Options) (*Gate, error) {
 	return g, nil
 }
 
+// maxWall bounds one call.
+const maxWall = 20 * time.Second
+
 // Close closes the mounts. No call may run or follow.
 func (g *Gate) Close() error {
 	g.world.close()
@@ -135,6 +138,8 @@ func (g *Gate) Call(ctx context.Context, name string, input json.RawMessage) (ca
 	if err != nil {
 		return failed(err)
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, maxWall, fmt.Errorf("%s was stopped after %s; ask for less at a time", name, maxWall))
+	defer cancel()
 	called, err = d.rule.run(ctx, g, d)
 	if err != nil {
 		return failed(err)

@@ -7,14 +7,20 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mem/core/fork"
 	"mem/core/memdir"
 )
 
-// maxSearched bounds what one call searches, in bytes.
-const maxSearched = 64 << 20
+const (
+	// maxSearched bounds what one call searches, in bytes.
+	maxSearched = 64 << 20
+	// maxMatched is how much is matched in one go, in bytes: an expression cannot be
+	// stopped, and takes up to 4 µs a byte.
+	maxMatched = 256 << 10
+)
 
 // errEnough ends a search.
 var errEnough = errors.New("enough")
@@ -114,17 +120,29 @@ func (s *search) file(p place, info fs.FileInfo) error {
 		return nil
 	}
 	s.files++
-	if s.whole && !bytes.ContainsRune(text, '\r') && !s.re.Match(text) {
+	if s.whole && len(text) <= maxMatched && bytes.IndexByte(text, '\r') < 0 && !s.re.Match(text) {
 		return nil
 	}
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	hit, n := make([]bool, len(lines)), 0
 	if s.in.yes("multiline") {
+		if len(text) > maxMatched {
+			s.noted(fmt.Sprintf("matches over several lines were looked for in the first %d KB of each file", maxMatched>>10))
+			text = text[:maxMatched]
+		}
 		n = s.spans(text, hit)
 	} else {
 		for i := range lines {
+			if i&63 == 0 && s.ctx.Err() != nil {
+				return context.Cause(s.ctx)
+			}
 			lines[i] = strings.TrimSuffix(lines[i], "\r")
-			if s.re.MatchString(lines[i]) {
+			line := lines[i]
+			if len(line) > maxMatched {
+				s.noted(fmt.Sprintf("of long lines the first %d KB were searched", maxMatched>>10))
+				line = line[:maxMatched]
+			}
+			if s.re.MatchString(line) {
 				hit[i] = true
 				n++
 			}
@@ -141,6 +159,13 @@ func (s *search) file(p place, info fs.FileInfo) error {
 		return s.line(fmt.Sprintf("%s:%d", name, n))
 	}
 	return s.content(name, lines, hit)
+}
+
+// noted adds a note once.
+func (s *search) noted(note string) {
+	if !slices.Contains(s.notes, note) {
+		s.notes = append(s.notes, note)
+	}
 }
 
 // spans marks the lines that matches touch, and gives how many.

@@ -154,5 +154,5 @@ func omitted(left int) string {
 	if left == 0 {
 		return ""
 	}
-	return fmt.Sprintf("(%d entries were left out: hidden names, links, files that were not chosen for this run or cannot be read)\n", left)
+	return fmt.Sprintf("(%d entries were left out: hidden names, links, files that were not chosen for this run, have more than 8 MB or cannot be read)\n", left)
 }
