@@ -47,11 +47,11 @@ func (f *files) ReadFile(p string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, _, binary, err := f.w.content(at)
-	if binary {
+	content, err := f.w.content(at)
+	if content.binary {
 		err = refusal(at, "it is no text, so it is not shown")
 	}
-	return text, err
+	return content.bytes, err
 }
 
 func (g *Gate) script(ctx context.Context, text string, millis int) (fork.Called, error) {

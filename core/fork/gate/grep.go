@@ -111,12 +111,13 @@ func (s *search) file(p place, info fs.FileInfo) error {
 		s.notes = append(s.notes, fmt.Sprintf("stopped after %d MB; give a path or a glob to search less", maxSearched>>20))
 		return errEnough
 	}
-	text, _, binary, err := s.gate.world.content(p)
+	content, err := s.gate.world.content(p)
+	text := content.bytes
 	switch {
 	case err != nil:
 		s.unread++
 		return nil
-	case binary:
+	case content.binary:
 		return nil
 	}
 	s.files++

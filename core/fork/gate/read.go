@@ -21,17 +21,18 @@ const (
 )
 
 func runRead(_ context.Context, g *Gate, d decision) (fork.Called, error) {
-	text, info, binary, err := g.world.content(d.at)
+	content, err := g.world.content(d.at)
 	if err != nil {
 		if at, ok := g.folderAt(d.at); ok {
 			return fork.Called{}, fmt.Errorf("%s is a folder; list it with Glob or ls", at)
 		}
 		return fork.Called{}, err
 	}
-	if binary {
-		return fork.Called{}, fmt.Errorf("%s is no text (%d bytes), so it is not shown", d.at, info.Size())
+	if content.binary {
+		return fork.Called{}, fmt.Errorf("%s is no text (%d bytes), so it is not shown", d.at, content.size)
 	}
-	g.remember(d.at)
+	g.remember(d.at, content.hash)
+	text := content.bytes
 	if len(text) == 0 {
 		return fork.Called{Text: "(the file is empty)"}, nil
 	}
