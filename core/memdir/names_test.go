@@ -163,7 +163,7 @@ func TestPathsThatNoViewLists(t *testing.T) {
 }
 
 func TestCheckElement(t *testing.T) {
-	for _, el := range []string{"a.md", "MEMORY.md", "日记.md", "a b", "~x", "page[1].tsx", "می‌خواهم.md"} {
+	for _, el := range []string{"a.md", "MEMORY.md", "日记.md", "a b", "~x", "page[1].tsx", "می\u200cخواهم.md"} {
 		if err := CheckElement(el); err != nil {
 			t.Errorf("%q: %v", el, err)
 		}

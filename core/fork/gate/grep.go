@@ -124,8 +124,8 @@ func (s *search) file(p place, info fs.FileInfo) error {
 	if s.whole && len(text) <= maxMatched && bytes.IndexByte(text, '\r') < 0 && !s.re.Match(text) {
 		return nil
 	}
-	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-	hit, n := make([]bool, len(lines)), 0
+	lines := linesOf(text)
+	hit, n := make([]bool, lines.count()), 0
 	if s.in.yes("multiline") {
 		if len(text) > maxMatched {
 			s.noted(fmt.Sprintf("matches over several lines were looked for in the first %d KB of each file", maxMatched>>10))
@@ -133,17 +133,16 @@ func (s *search) file(p place, info fs.FileInfo) error {
 		}
 		n = s.spans(text, hit)
 	} else {
-		for i := range lines {
+		for i := range hit {
 			if i&63 == 0 && s.ctx.Err() != nil {
 				return context.Cause(s.ctx)
 			}
-			lines[i] = strings.TrimSuffix(lines[i], "\r")
-			line := lines[i]
+			line := lines.line(i)
 			if len(line) > maxMatched {
 				s.noted(fmt.Sprintf("of long lines the first %d KB were searched", maxMatched>>10))
 				line = line[:maxMatched]
 			}
-			if s.re.MatchString(line) {
+			if s.re.Match(line) {
 				hit[i] = true
 				n++
 			}
@@ -186,13 +185,13 @@ func (s *search) spans(text []byte, hit []bool) (n int) {
 	return n
 }
 
-func (s *search) content(name string, lines []string, hit []bool) error {
+func (s *search) content(name string, lines lines, hit []bool) error {
 	numbers := true
 	if _, given := s.in["-n"]; given {
 		numbers = s.in.yes("-n")
 	}
 	last := -1 // line that was shown last
-	for i := range lines {
+	for i := range hit {
 		if !hit[i] {
 			continue
 		}
@@ -202,7 +201,7 @@ func (s *search) content(name string, lines []string, hit []bool) error {
 				return err
 			}
 		}
-		for j := from; j <= min(i+s.after, len(lines)-1); j++ {
+		for j := from; j <= min(i+s.after, len(hit)-1); j++ {
 			if j > i && hit[j] {
 				break
 			}
@@ -214,7 +213,7 @@ func (s *search) content(name string, lines []string, hit []bool) error {
 			if numbers {
 				text += fmt.Sprint(j+1) + mark
 			}
-			if err := s.line(text + shortened(lines[j], maxLine/4)); err != nil {
+			if err := s.line(text + shortened(string(lines.line(j)), maxLine/4)); err != nil {
 				return err
 			}
 			last = j
