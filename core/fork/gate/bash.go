@@ -33,13 +33,12 @@ func (f *files) Stat(p string) (fs.FileInfo, error) {
 	return named{info, path.Base(at.String())}, nil
 }
 
-func (f *files) ReadDir(p string) ([]fs.FileInfo, error) {
+func (f *files) ReadDir(p string) ([]fs.FileInfo, int, error) {
 	at, err := f.w.resolve("/", p)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	list, _, err := at.list(f.w)
-	return list, err
+	return at.list(f.w)
 }
 
 func (f *files) ReadFile(p string) ([]byte, error) {

@@ -30,7 +30,7 @@ func runGrep(ctx context.Context, g *Gate, d decision) (fork.Called, error) {
 	if err := s.prepare(); err != nil {
 		return fork.Called{}, err
 	}
-	left, err := g.walk(ctx, d.at, func(p place, info fs.FileInfo) error {
+	skipped, err := g.walk(ctx, d.at, func(p place, info fs.FileInfo) error {
 		if s.fits != nil && !s.fits(below(d.at, p)) && !s.fits(info.Name()) {
 			return nil
 		}
@@ -46,7 +46,8 @@ func runGrep(ctx context.Context, g *Gate, d decision) (fork.Called, error) {
 	for _, note := range s.notes {
 		text += "(" + note + ")\n"
 	}
-	return fork.Called{Text: text + omitted(left+s.unread)}, nil
+	skipped.left += s.unread
+	return fork.Called{Text: text + skipped.String()}, nil
 }
 
 type search struct {

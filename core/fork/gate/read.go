@@ -3,6 +3,7 @@ package gate
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -109,22 +110,21 @@ func (g *Gate) folderAt(p place) (place, bool) {
 	return p, err == nil && info.IsDir()
 }
 
-// walk visits the files below a place by name, folders after the files in them. left
-// is what was left out: hidden names, links and so on.
-func (g *Gate) walk(ctx context.Context, from place, visit func(place, fs.FileInfo) error) (left int, err error) {
-	info, err := from.lstat()
-	if err != nil {
-		return 0, err
+// omitted is what a walk left out.
+type omitted struct {
+	left int  // hidden names, links and so on
+	full bool // it stopped before the end
+}
+
+func (o omitted) String() string {
+	text := ""
+	if o.left > 0 {
+		text = fmt.Sprintf("(%d entries were left out: hidden names, links, files that were not chosen for this run, have more than 8 MB or cannot be read)\n", o.left)
 	}
-	if !info.IsDir() {
-		return 0, visit(from, info)
+	if o.full {
+		text += fmt.Sprintf("(stopped after %d files; give a path further down)\n", maxWalked)
 	}
-	w := walker{gate: g, visit: visit}
-	err = w.folder(ctx, from, 0)
-	if w.stopped > 0 {
-		left += w.stopped
-	}
-	return left + w.left, err
+	return text
 }
 
 const (
@@ -132,12 +132,29 @@ const (
 	maxDepth  = 32    // folders within each other
 )
 
+var errFull = errors.New("too many files")
+
+// walk visits the files below a place by name.
+func (g *Gate) walk(ctx context.Context, from place, visit func(place, fs.FileInfo) error) (omitted, error) {
+	info, err := from.lstat()
+	if err != nil {
+		return omitted{}, err
+	}
+	if !info.IsDir() {
+		return omitted{}, visit(from, info)
+	}
+	w := walker{gate: g, visit: visit}
+	if err = w.folder(ctx, from, 0); errors.Is(err, errFull) {
+		w.full, err = true, nil
+	}
+	return w.omitted, err
+}
+
 type walker struct {
-	gate    *Gate
-	visit   func(place, fs.FileInfo) error
-	files   int
-	left    int
-	stopped int
+	omitted
+	gate  *Gate
+	visit func(place, fs.FileInfo) error
+	files int
 }
 
 func (w *walker) folder(ctx context.Context, at place, depth int) error {
@@ -169,20 +186,11 @@ func (w *walker) folder(ctx context.Context, at place, depth int) error {
 			continue
 		}
 		if w.files++; w.files > maxWalked {
-			w.stopped++
-			continue
+			return errFull
 		}
 		if err := w.visit(next, info); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// omitted says what a walk left out.
-func omitted(left int) string {
-	if left == 0 {
-		return ""
-	}
-	return fmt.Sprintf("(%d entries were left out: hidden names, links, files that were not chosen for this run, have more than 8 MB or cannot be read)\n", left)
 }

@@ -54,6 +54,7 @@ func runGrep(c *call) int {
 	}
 	deep := f.has('r') || f.has('R')
 	g.names = (deep || len(rest) > 1 || f.has('H')) && !f.has('h')
+	defer c.unshown(c.left)
 	switch {
 	case deep && len(rest) == 0:
 		g.tree(".")

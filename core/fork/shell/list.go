@@ -19,6 +19,9 @@ func runLs(c *call) int {
 		names = []string{"."}
 	}
 	l := lister{c: c, f: f}
+	if f.has('a') || f.has('A') {
+		defer c.unshown(c.left)
+	}
 	status := 0
 	var files []fs.FileInfo
 	var folders []string

@@ -140,7 +140,8 @@ func (r *runner) readDir(p string) ([]fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := r.files.ReadDir(abs)
+	list, left, err := r.files.ReadDir(abs)
+	r.left += left
 	r.note(err)
 	if err == nil {
 		err = r.count(&r.state.listed, len(list)+1, maxListed, fmt.Sprintf("more than %d entries of folders were listed", maxListed))

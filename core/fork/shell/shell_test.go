@@ -57,20 +57,23 @@ func (m mapFiles) ReadFile(p string) ([]byte, error) {
 	return b, wrap(p, err)
 }
 
-func (m mapFiles) ReadDir(p string) ([]fs.FileInfo, error) {
+func (m mapFiles) ReadDir(p string) (out []fs.FileInfo, left int, err error) {
 	list, err := m.MapFS.ReadDir(m.name(p))
 	if err != nil {
-		return nil, wrap(p, err)
+		return nil, 0, wrap(p, err)
 	}
-	var out []fs.FileInfo
 	for _, e := range list {
 		info, err := e.Info()
 		if err != nil {
-			return nil, err
+			return nil, 0, err
+		}
+		if strings.HasPrefix(e.Name(), ".") {
+			left++
+			continue
 		}
 		out = append(out, info)
 	}
-	return out, nil
+	return out, left, nil
 }
 
 var now = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
@@ -169,6 +172,19 @@ func TestScripts(t *testing.T) {
 		if out.Text != c.want || len(out.Notes) > 0 {
 			t.Errorf("%s\ngives %q %v\n want %q", c.script, out.Text, out.Notes, c.want)
 		}
+	}
+}
+
+// TestUnshown: whoever looks for everything is told of what is not shown.
+func TestUnshown(t *testing.T) {
+	files := testFiles()
+	files.MapFS["hid/seen.md"] = &fstest.MapFile{Data: []byte("x\n")}
+	files.MapFS["hid/.lock"] = &fstest.MapFile{Data: []byte("x\n")}
+	out, err := Run(context.Background(), files, `ls -a hid; ls hid; find hid; grep -r x hid`, Options{Cwd: "/memory", Home: "/memory"})
+	const word = ": 1 entries are not shown: hidden names, links, or not chosen for this run\n"
+	want := "seen.md\nls" + word + "seen.md\nhid\nhid/seen.md\nfind" + word + "hid/seen.md:x\ngrep" + word
+	if err != nil || out.Text != want {
+		t.Errorf("%v %q\nwant %q", err, out.Text, want)
 	}
 }
 

@@ -68,6 +68,13 @@ func (c *call) fail(status int, format string, a ...any) int {
 	return status
 }
 
+// unshown says how many entries of folders were left out since the count was from.
+func (c *call) unshown(from int) {
+	if n := c.left - from; n > 0 {
+		c.fail(0, "%d entries are not shown: hidden names, links, or not chosen for this run", n)
+	}
+}
+
 // print writes output. An error says that nobody reads on, or that the script ends.
 func (c *call) print(parts ...string) error {
 	for _, s := range parts {
