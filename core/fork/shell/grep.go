@@ -57,7 +57,7 @@ func runGrep(c *call) int {
 	defer c.unshown(c.left)
 	switch {
 	case deep && len(rest) == 0:
-		g.tree(".")
+		g.tree("")
 	case deep:
 		for _, p := range rest {
 			if g.tree(p) != nil {
@@ -200,7 +200,11 @@ func basic(e string) string {
 
 // tree searches a folder and what is in it.
 func (g *grep) tree(p string) error {
-	info, err := g.c.stat(p)
+	at := p
+	if p == "" { // the current folder, and names without it
+		at = "."
+	}
+	info, err := g.c.stat(at)
 	if err != nil {
 		g.failed = true
 		if !g.f.has('s') {
@@ -212,7 +216,7 @@ func (g *grep) tree(p string) error {
 		g.c.inputs([]string{p}, g.input)
 		return g.c.ctx.Err()
 	}
-	list, err := g.c.readDir(p)
+	list, err := g.c.readDir(at)
 	if err != nil {
 		g.failed = true
 		return g.c.ctx.Err()
@@ -222,11 +226,7 @@ func (g *grep) tree(p string) error {
 			!e.IsDir() && (len(g.include) > 0 && !anyFits(g.include, e.Name()) || anyFits(g.exclude, e.Name())) {
 			continue
 		}
-		name := join(p, e.Name())
-		if p == "." {
-			name = e.Name()
-		}
-		if err := g.tree(name); err != nil {
+		if err := g.tree(join(p, e.Name())); err != nil {
 			return err
 		}
 		if g.found && g.f.has('q') {
