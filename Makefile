@@ -52,6 +52,7 @@ unit:
 # What takes too long for every run: many more crashes, and every fuzz target.
 soak: fuzz
 	MEM_KILLS=1000 $(GO) test -race -timeout 60m -count 1 ./core/store
+	MEM_SOAK=1 $(GO) test -race -timeout 10m -count 1 ./core/fork/gate
 
 FUZZTIME ?= 60s
 fuzz:
