@@ -98,7 +98,7 @@ func runKeyCommand(words []string, dir string, wait time.Duration) ([]byte, erro
 	return out.b.Bytes(), nil
 }
 
-// limited keeps the beginning of what is written.
+// limited keeps what is written, up to the longest key.
 type limited struct {
 	b    bytes.Buffer
 	over bool
@@ -106,11 +106,9 @@ type limited struct {
 
 // Write implements io.Writer.
 func (l *limited) Write(p []byte) (int, error) {
-	if left := maxKey - l.b.Len(); len(p) > left {
+	if len(p) > maxKey-l.b.Len() {
 		l.over = true
-		l.b.Write(p[:left])
-	} else {
-		l.b.Write(p)
+		return 0, errors.New("too much") // which closes the pipe, so that the program ends
 	}
-	return len(p), nil
+	return l.b.Write(p)
 }

@@ -50,7 +50,7 @@ type words struct {
 // clean makes what others wrote fit to be told: on one line, short, without the key.
 func (w words) clean(s string) string {
 	if len(w.key) >= 4 {
-		for _, form := range []string{w.key, url.QueryEscape(w.key), url.PathEscape(w.key)} {
+		for _, form := range []string{w.key, url.QueryEscape(w.key), url.PathEscape(w.key), strings.Trim(strconv.Quote(w.key), `"`)} {
 			s = strings.ReplaceAll(s, form, "[key]")
 		}
 	}
@@ -125,6 +125,7 @@ func (w words) broken(ctx context.Context, err error, begun bool) error {
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	var verify *tls.CertificateVerificationError
+	var noTLS tls.RecordHeaderError
 	host, _, splitErr := net.SplitHostPort(w.host)
 	if splitErr != nil {
 		host = w.host
@@ -143,7 +144,7 @@ func (w words) broken(ctx context.Context, err error, begun bool) error {
 	case errors.As(err, &unknown), errors.As(err, &name), errors.As(err, &invalid), errors.As(err, &verify):
 		f.Again = false
 		f.Words = fmt.Sprintf("the certificate of %s is not accepted%s; check engines.provider.base_url", w.host, w.quote(plain(err)))
-	case errors.Is(err, http.ErrSchemeMismatch):
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &noTLS):
 		f.Again = false
 		f.Words = fmt.Sprintf("%s does not speak https; write http:// in engines.provider.base_url if it is a server of yours", w.host)
 	}

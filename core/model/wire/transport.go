@@ -46,8 +46,9 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	w.wait(t.first, t.words.stalled(t.first))
 	res, err := t.base.RoundTrip(req.WithContext(ctx))
 	if err != nil {
+		err = t.words.broken(ctx, err, false)
 		w.stop()
-		return nil, t.words.broken(ctx, err, false)
+		return nil, err
 	}
 	b := &body{ctx: ctx, rc: res.Body, watch: w, t: t, left: t.most}
 	res.Body = b
