@@ -53,6 +53,7 @@ unit:
 soak: fuzz
 	MEM_KILLS=1000 $(GO) test -race -timeout 60m -count 1 ./core/store
 	MEM_SOAK=1 $(GO) test -race -timeout 10m -count 1 ./core/fork/gate
+	MEM_DAMAGED=20000 $(GO) test -timeout 30m -count 1 -run TestGarbage ./core/model/wire
 
 FUZZTIME ?= 60s
 fuzz:
