@@ -91,11 +91,11 @@ func TestList(t *testing.T) {
 	if want := []string{"agent/reviewer/project", "agent/tester/local", "agent/writer/user", "extra/handbook"}; err != nil || !slices.Equal(names, want) {
 		t.Errorf("names %q, %v", names, err)
 	}
-	if err := l.Only("my.planner"); err != nil || len(l.Stores) != 1 {
-		t.Errorf("only one agent's: %+v, %v", l.Stores, err)
+	if l, err := List(t.Context(), s.open(""), Options{Agent: "my.planner"}); err != nil || len(l.Stores) != 1 {
+		t.Errorf("only one agent's: %+v, %v", l, err)
 	}
-	if err := l.Only("nobody"); err == nil {
-		t.Error("an agent that does not exist is no error")
+	if l, err := List(t.Context(), s.open(""), Options{Agent: "nobody"}); err == nil {
+		t.Errorf("an agent that does not exist is no error: %+v", l)
 	}
 }
 
