@@ -91,7 +91,7 @@ func TestProposals(t *testing.T) {
 		t.Errorf("%d pages, %d lines", pages, strings.Count(diffs.String(), "+One more line"))
 	}
 	r := c.request("resources/read", `{"uri":"proposal://`+p+`"}`)
-	if r.Error != nil || !strings.Contains(string(r.Result), "-Short sentences") {
+	if r.Error != nil || !strings.Contains(string(r.Result), "Two things.") || !strings.Contains(string(r.Result), "+name: tone") {
 		t.Errorf("%+v", r.Error)
 	}
 	for _, uri := range []string{"proposal://nothing", "proposal://..%2fx", "proposal://a/b"} {
