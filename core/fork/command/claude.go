@@ -136,7 +136,11 @@ func (w *watch) over(ctx context.Context, said string, err error) {
 		w.end(fork.EndDone, "the agent was through")
 		return
 	case errors.Is(cause, errWall):
-		w.end(fork.EndWall, fmt.Sprintf("it ran for %s, its limit", w.task.Limits.Wall))
+		why := fmt.Sprintf("it ran for %s, its limit", w.task.Limits.Wall)
+		if w.trouble != "" {
+			why += "; " + w.trouble
+		}
+		w.end(fork.EndWall, why)
 		return
 	case errors.Is(cause, context.DeadlineExceeded):
 		w.end(fork.EndWall, "the time of the job was over")

@@ -31,6 +31,10 @@ func resultLine(id, content string, failed bool) string {
 	return fmt.Sprintf(`out {"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":%q,"is_error":%v}]}}`, id, content, failed)
 }
 
+func retryLine(attempt, status int) string {
+	return fmt.Sprintf(`out {"type":"system","subtype":"api_retry","attempt":%d,"error_status":%d,"error":"nope"}`, attempt, status)
+}
+
 const lastLine = `out {"type":"result","subtype":"success","is_error":false,"result":"all tidy","total_cost_usd":0.02,"modelUsage":{"m-9":{"inputTokens":300,"outputTokens":60,"cacheReadInputTokens":14}}}`
 
 func (s *scene) engine() fork.Engine {
@@ -158,6 +162,8 @@ func TestEnds(t *testing.T) {
 		"not logged in":    {[]string{initLine, `out {"type":"result","subtype":"success","is_error":true,"result":"Invalid API key ` + key + `"}`, "exit 1"}, fork.Limits{}, fork.EndFailed, "Invalid API key [ANTHROPIC_API_KEY]"},
 		"crash":            {[]string{initLine, "err segfault " + key, "exit 139"}, fork.Limits{}, fork.EndFailed, "exit status 139: segfault [ANTHROPIC_API_KEY]"},
 		"unknown flag":     {[]string{"err error: unknown option '--restricted'", "exit 1"}, fork.Limits{}, fork.EndFailed, "unknown option"},
+		"API declines":     {[]string{initLine, retryLine(1, 401), retryLine(2, 401), retryLine(3, 401), "sleep 30s"}, fork.Limits{}, fork.EndFailed, "its API answered 401 nope at attempt 3"},
+		"API is busy":      {[]string{initLine, retryLine(8, 529), "sleep 30s"}, fork.Limits{Wall: 400 * time.Millisecond}, fork.EndWall, "its API answered 529"},
 		"nothing":          {nil, fork.Limits{}, fork.EndFailed, "without a result: it said nothing"},
 		"other tools":      {[]string{strings.Replace(initLine, `"Edit"`, `"Edit","Bash"`, 1), replyLine("m", `{"type":"text","text":"x"}`), "sleep 30s"}, fork.Limits{}, fork.EndFailed, "not confined: besides what it may, it has the tools Bash"},
 		"servers":          {[]string{strings.Replace(initLine, `"mcp_servers":[]`, `"mcp_servers":[{"name":"x"}]`, 1), "sleep 30s"}, fork.Limits{}, fork.EndFailed, "it has MCP servers"},

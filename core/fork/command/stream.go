@@ -37,6 +37,11 @@ type event struct {
 	ToolUse string `json:"tool_use_id"`
 	Denied  string `json:"decision_reason"`
 
+	// system/api_retry
+	Status  int    `json:"error_status"`
+	Attempt int    `json:"attempt"`
+	Error   string `json:"error"`
+
 	// result
 	IsError  bool                      `json:"is_error"`
 	Result   string                    `json:"result"`
@@ -98,6 +103,7 @@ type watch struct {
 	stages   []string // names of the stage: as given, and without symbolic links
 	begun    bool     // the tools were looked at
 	result   *event
+	trouble  string // with its API, the last
 	reply    string // id of the one under way
 	usage    model.Usage
 	current  model.Usage
@@ -130,6 +136,8 @@ func (w *watch) line(b []byte) bool {
 		w.checkTools(e)
 	case e.Type == "system" && e.Subtype == "permission_denied":
 		w.denied(e)
+	case e.Type == "system" && e.Subtype == "api_retry":
+		w.retry(e)
 	case e.Type == "assistant":
 		w.assistant(m)
 	case e.Type == "user":
@@ -177,7 +185,7 @@ func (w *watch) assistant(m message) {
 			w.end(fork.EndTurns, fmt.Sprintf("after %d replies, its limit, the agent was not through", l))
 			return
 		}
-		w.reply = m.ID
+		w.reply, w.trouble = m.ID, ""
 		w.out.Turns++
 		w.usage = w.usage.Add(w.current)
 		w.current, w.written = model.Usage{Requests: 1}, 0
@@ -243,6 +251,18 @@ func (w *watch) denied(e event) {
 		use = part{Name: e.Tool}
 	}
 	w.refuse(use, why)
+}
+
+// maxRetries is how often the command may ask again after its API declined, with a status
+// that does not change by asking. It would go on for minutes.
+const maxRetries = 2
+
+// retry notes that the command's API does not answer.
+func (w *watch) retry(e event) {
+	w.trouble = fmt.Sprintf("its API answered %d %s at attempt %d", e.Status, w.short(e.Error, maxSaid), e.Attempt)
+	if e.Status >= 400 && e.Status < 500 && e.Status != 408 && e.Status != 409 && e.Status != 429 && e.Attempt > maxRetries {
+		w.end(fork.EndFailed, "the command cannot reach its model: "+w.trouble+"; `claude -p hello` in a terminal shows whether it is logged in")
+	}
 }
 
 func (w *watch) refuse(use part, why string) {
