@@ -48,7 +48,7 @@ var heights = []string{
 	"core/text", "core/memfile", "core/change", "core/project", "core/settings", "core/guard", "core/recall",
 	"core/memdir", "core/store", "core/transcript", "core/transcript/index", "core/transcript/shown", "core/transcript/deliver", "core/transcript/export",
 	"core/memory", "core/sessions",
-	"core/model", "core/model/anthropic", "core/model/openai", "core/spend", "core/job",
+	"core/model", "core/model/wire", "core/model/anthropic", "core/model/openai", "core/spend", "core/job",
 	"core/fork", "core/fork/shell", "core/fork/gate", "core/fork/stage", "core/fork/command", "core/proposal", "core/engine",
 	"core/sessionmem", "core/extract", "core/dream", "core/agentmem", "core/hook",
 }
