@@ -14,6 +14,7 @@ import (
 	"mem/core/fork"
 	"mem/core/guard"
 	"mem/core/memdir"
+	"mem/core/model"
 	"mem/core/settings"
 )
 
@@ -88,8 +89,8 @@ func (c *claude) Run(ctx context.Context, t fork.Task) (*fork.Outcome, error) {
 	hush := func(s string) string { return hushed(c.env, s) }
 	w := newWatch(t, scan, hush, out)
 	input := stdin(t)
-	if most := t.Limits.Tokens; most > 0 && int64(len(input))/bytesPerToken >= most {
-		w.end(fork.EndBudget, fmt.Sprintf("the first request alone would be about %d tokens, and %d are left of the budget; nothing was sent (budgets.job.tokens and budgets.day.tokens set it)", len(input)/bytesPerToken, most))
+	if most := t.Limits.Tokens; most > 0 && int64(len(input))/model.BytesPerToken >= most {
+		w.end(fork.EndBudget, fmt.Sprintf("the first request alone would be about %d tokens, and %d are left of the budget; nothing was sent (budgets.job.tokens and budgets.day.tokens set it)", len(input)/model.BytesPerToken, most))
 		return out, nil
 	}
 	var dropped []string
@@ -124,7 +125,7 @@ func (w *watch) over(ctx context.Context, said string, err error) {
 	if w.out.Turns == 0 && w.out.Usage.Requests == 0 && cause != nil && w.begun {
 		// It was thinking: what it was sent was used.
 		w.out.Usage.Requests, w.out.Usage.Estimated = 1, true
-		w.out.Usage.Input = int64(len(stdin(w.task))) / bytesPerToken
+		w.out.Usage.Input = int64(len(stdin(w.task))) / model.BytesPerToken
 	}
 	switch {
 	case w.out.End != "": // a limit of ours

@@ -85,12 +85,11 @@ type part struct {
 }
 
 const (
-	bytesPerToken = 4
-	maxRefusals   = 100
-	maxSaid       = 200
-	maxInput      = 300
-	maxAbout      = 160
-	maxReport     = 32 << 10
+	maxRefusals = 100
+	maxSaid     = 200
+	maxInput    = 300
+	maxAbout    = 160
+	maxReport   = 32 << 10
 )
 
 // watch follows a run by its output.
@@ -210,7 +209,7 @@ func (w *watch) assistant(m message) {
 	}
 	u := m.Usage
 	// The stream gives the tokens of a reply as they are at its begin.
-	w.current = model.Usage{Requests: 1, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: max(u.Output, w.written/bytesPerToken), Estimated: true}
+	w.current = model.Usage{Requests: 1, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: max(u.Output, w.written/model.BytesPerToken), Estimated: true}
 	w.out.Usage = w.usage.Add(w.current)
 	w.limits()
 }

@@ -246,4 +246,3 @@ func makeFolder(p place) (dir *os.Root, done func(), err error) {
 func tooLarge(n int64) string {
 	return fmt.Sprintf("it has %d bytes, and files above %d are not read. Use another", n, int64(maxFile))
 }
-
