@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxFound   = 1000 // names that one call gives
+	maxFound   = 500  // names that one call gives
 	maxPattern = 1000 // bytes of a pattern
 )
 
