@@ -49,6 +49,7 @@ type shownEngines struct {
 	Started    chosen     `json:"startedBySomebody"`
 	Automatic  chosen     `json:"automatic"`
 	Left       spend.Left `json:"leftToday"`
+	Budget     budget     `json:"budgetOfTheDay"`
 }
 
 // chooseHere chooses as a server would whose client has no sampling and takes jobs as a
@@ -67,7 +68,7 @@ func (a *app) engine() error {
 	if err != nil {
 		return err
 	}
-	s := shownEngines{cfg.Engine, cfg.Source("engine"), a.chooseHere(cfg, false), a.chooseHere(cfg, true), left}
+	s := shownEngines{cfg.Engine, cfg.Source("engine"), a.chooseHere(cfg, false), a.chooseHere(cfg, true), left, budget{cfg.Budgets.Day.Tokens, cfg.Budgets.Day.Runs, cfg.Budgets.Day.Cost}}
 	if err := a.show(s, func() { a.showEngines(s) }); err != nil {
 		return err
 	}
@@ -93,30 +94,13 @@ func (a *app) showEngines(s shownEngines) {
 			a.Printf("  not %s: %s\n", x.Engine, term.Clean(x.Reason))
 		}
 	}
-	a.Printf("\n%s\n", leftWords(s.Left))
+	a.Printf("\n%s %s\n", a.Style(term.Faint, "left today"), leftWords(s.Left, s.Budget))
+	if s.Left.Spent != "" {
+		fmt.Fprintln(a.Err, a.Style(term.Yellow, "note:"), s.Left.Spent)
+	}
 	for _, n := range s.Left.Notes {
 		fmt.Fprintln(a.Err, a.Style(term.Yellow, "note:"), term.Clean(n))
 	}
-}
-
-func leftWords(l spend.Left) string {
-	if l.Spent != "" {
-		return l.Spent
-	}
-	var parts []string
-	if l.Tokens >= 0 {
-		parts = append(parts, fmt.Sprintf("%d tokens", l.Tokens))
-	}
-	if l.Runs >= 0 {
-		parts = append(parts, fmt.Sprintf("%d calls", l.Runs))
-	}
-	if l.Cost >= 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f", l.Cost))
-	}
-	if len(parts) == 0 {
-		return "no budget bounds the day"
-	}
-	return "left of the day's budget: " + strings.Join(parts, ", ")
 }
 
 // useFlags are the keys of the configuration that `engine use` can set besides.
