@@ -155,7 +155,7 @@ func (a *analysis) pullItem(it *item, w wishes) (*outcome, error) {
 	switch {
 	case !there:
 		o.team = "removed"
-	case f.seen() == none:
+	case f.seen() == none || (!here && f.Base == none):
 		o.team = "added"
 	case it.theirs != it.base:
 		o.team = "renamed"
@@ -181,7 +181,7 @@ func (a *analysis) pullItem(it *item, w wishes) (*outcome, error) {
 			o.waits, o.settle = true, false
 		}
 		return o, nil
-	case !there || (!here && f.seen() != none): // one side deleted, the other changed
+	case !there || (!here && f.seen() != none && f.Base != none): // one side deleted, the other changed
 		switch wish {
 		case TakeTheirs:
 			o.path, o.text = it.theirs, theirs
@@ -301,13 +301,14 @@ func (a *analysis) pullIndex(topics []*outcome, w wishes) (*outcome, error) {
 		o.path = index
 	}
 	theirSum := a.keep(theirs, there)
-	held, taken, names := a.heldEntries(topics)
+	held, skipped, taken, names := a.heldEntries(topics)
 	base, ours, news := retarget(a.known(f.seen()), names), retarget(mine, names), retarget(theirs, names)
 	wish := w.file(index)
 	notTaken, waits := map[string]bool{}, false
 	merged, open := change.Resolve(index, base, ours, news, func(p change.Part) change.Decision {
 		if p.Target != "" && held[p.Target] {
 			notTaken[p.Key] = true
+			waits = waits || !skipped[p.Target]
 			return change.Decision{Choice: change.Ours}
 		}
 		d := decide(p, w.part(p, index), wish)
@@ -354,17 +355,17 @@ func (a *analysis) pullIndex(topics []*outcome, w wishes) (*outcome, error) {
 	return o, nil
 }
 
-// heldEntries tells which topics' entries stay as they are here, which follow their topic,
-// and how topics are called from now on.
-func (a *analysis) heldEntries(topics []*outcome) (held, taken map[string]bool, names map[string]string) {
-	held, taken, names = map[string]bool{}, map[string]bool{}, map[string]string{}
+// heldEntries tells which topics' entries stay as they are here, which of them since the
+// topic was skipped, which follow their topic, and how topics are called from now on.
+func (a *analysis) heldEntries(topics []*outcome) (held, skipped, taken map[string]bool, names map[string]string) {
+	held, skipped, taken, names = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}
 	for _, o := range topics {
-		skipped := o.state.Seen != nil
+		left := o.state.Seen != nil
 		wholly := len(o.open) == 1 && o.open[0].Whole
 		for _, n := range o.it.names() {
 			switch {
-			case o.waits || skipped || wholly:
-				held[n] = true
+			case o.waits || left || wholly:
+				held[n], skipped[n] = true, left && !o.waits && !wholly
 			case o.team != "":
 				taken[n] = true
 			}
@@ -377,7 +378,7 @@ func (a *analysis) heldEntries(topics []*outcome) (held, taken map[string]bool, 
 			}
 		}
 	}
-	return held, taken, names
+	return held, skipped, taken, names
 }
 
 // pull decides about everything.

@@ -5,8 +5,12 @@ package agentmem
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mem/core/guard"
@@ -14,6 +18,7 @@ import (
 	"mem/core/memfile"
 	"mem/core/memory"
 	"mem/core/project"
+	"mem/core/store"
 	"mem/core/text"
 )
 
@@ -26,6 +31,8 @@ type Shared struct {
 
 	m     *memory.Memory
 	state stateStore
+	// instant is called before every write to the snapshot; tests end the process there.
+	instant func(path string) error
 }
 
 // Checkout gives the directory below which a project's agent memories and snapshots lie:
@@ -37,26 +44,70 @@ func Checkout(p project.Project) string {
 	return p.Root
 }
 
-// Share joins an agent's opened project memory with the snapshot of a checkout. Nothing
-// is read or made.
-func Share(m *memory.Memory, top, agent string) (*Shared, error) {
-	if err := checkAgent(agent); err != nil {
+// Open opens an agent's project memory with the snapshot in the checkout. Nothing is read
+// or made. The options' store is set by the agent's name.
+func Open(o memory.Options, agent string) (*Shared, error) {
+	folder, err := memdir.AgentFolder(agent)
+	if err != nil {
 		return nil, err
 	}
-	s := &Shared{
-		Agent: agent, Top: top, m: m, Store: m.Location.Directory,
-		Snapshot: filepath.Join(top, filepath.FromSlash(SnapshotsDir), agent),
-		state:    stateStore{filepath.Join(m.StateDirectory(), stateFolder)},
+	o.Store = memdir.StoreName{Agent: folder, Scope: memdir.ScopeProject}.String()
+	m, err := memory.Open(o)
+	if err != nil {
+		return nil, err
 	}
-	return s, nil
+	top := Checkout(m.Location.Project)
+	dir := filepath.Join(top, filepath.FromSlash(SnapshotsDir), folder)
+	return &Shared{
+		Agent: folder, Top: top, Store: m.Location.Directory, Snapshot: dir, m: m,
+		state: stateStore{filepath.Join(m.StateDirectory(), stateFolder, store.Key(dir))},
+	}, nil
 }
 
-// checkAgent says why a name is none of a folder of an agent's memory.
-func checkAgent(agent string) error {
-	if strings.ContainsAny(agent, `/\`) || memdir.CheckTopicPath(agent+".md") != nil {
-		return fmt.Errorf("%s is no name of an agent: it has to be one plain name, such as code-reviewer", memdir.ShownName(agent))
+// Close lets go of the memory.
+func (s *Shared) Close() error { return s.m.Close() }
+
+// Memory gives the agent's memory.
+func (s *Shared) Memory() *memory.Memory { return s.m }
+
+// maxAgents bounds the agents of a project that are looked at.
+const maxAgents = 500
+
+// Agents lists the agents of a project that have a project memory or a snapshot, and
+// says what was left out and why.
+func Agents(p project.Project) (agents, notes []string, err error) {
+	folders := []string{filepath.Join(Checkout(p), filepath.FromSlash(SnapshotsDir))}
+	if base, err := memdir.StoreBase(p); err == nil {
+		folders = append(folders, filepath.Join(base, ".claude", memdir.ScopeProject.Folder()))
 	}
-	return nil
+	seen := map[string]bool{}
+	for _, dir := range folders {
+		list, err := os.ReadDir(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("reading %s: %w", dir, project.Reason(err))
+		}
+		for _, d := range list {
+			name := d.Name()
+			if strings.HasPrefix(name, ".") || seen[name] || (!d.IsDir() && d.Type()&fs.ModeSymlink == 0) {
+				continue
+			}
+			seen[name] = true
+			if folder, err := memdir.AgentFolder(name); err != nil || folder != name {
+				notes = append(notes, fmt.Sprintf("%s is no folder of an agent and is left out.", memdir.ShownName(filepath.Join(dir, name))))
+				continue
+			}
+			agents = append(agents, name)
+		}
+	}
+	slices.Sort(agents)
+	if len(agents) > maxAgents {
+		notes = append(notes, fmt.Sprintf("%d more agents were not looked at; name one.", len(agents)-maxAgents))
+		agents = agents[:maxAgents]
+	}
+	return agents, notes, nil
 }
 
 // analysis is both sides at one moment, with what they have in common.
@@ -78,13 +129,9 @@ func (a *analysis) close() {
 
 // look reads both sides.
 func (s *Shared) look(ctx context.Context) (*analysis, error) {
-	if p := checkFolders(s.Top, filepath.Join(s.Top, filepath.FromSlash(agentsDir), s.Agent)); p != nil && strings.HasPrefix(s.Store, s.Top+string(filepath.Separator)) {
-		return nil, fmt.Errorf("the memory of %s is not used: %s", s.Agent, p.Reason)
-	}
 	a := &analysis{Shared: s, manifest: &Manifest{}, private: map[string]bool{},
 		mine: &tree{dir: s.Store, files: map[string]*leaf{}}, theirs: &tree{dir: s.Snapshot, files: map[string]*leaf{}}}
-	env := s.m.Env()
-	known := openHashes(env.CacheDir, s.Store)
+	known := openHashes(s.m.Env().CacheDir, s.Store)
 	mine, err := readTree(ctx, s.Store, false, known)
 	if err != nil {
 		return nil, err
@@ -118,9 +165,6 @@ func (s *Shared) look(ctx context.Context) (*analysis, error) {
 	}
 	return a, nil
 }
-
-// agentsDir is where the client keeps project memories of agents.
-const agentsDir = ".claude/agent-memory"
 
 func (a *analysis) lookAtSnapshot(ctx context.Context) error {
 	if p := checkFolders(a.Top, a.Snapshot); p != nil {
