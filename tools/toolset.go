@@ -35,6 +35,11 @@ func Toolsets() []Toolset {
 			transcriptAppend(),
 			transcriptExport(),
 		}},
+		{Name: "snapshots", Doc: "Share what an agent learnt with a team through git: state, pull and publish of snapshots.", specs: []spec{
+			snapshotStatus(),
+			snapshotPull(),
+			snapshotPublish(),
+		}},
 	}
 }
 

@@ -334,6 +334,9 @@ func (a *analysis) pullIndex(topics []*outcome, w wishes) (*outcome, error) {
 	o.waits, o.settle = waits, len(notTaken) == 0
 	if waits || len(open) > 0 || merged != mine {
 		o.team = "changed"
+		if !here && f.seen() == none {
+			o.team = "added"
+		}
 	}
 	if merged != "" {
 		o.path, o.text = index, merged

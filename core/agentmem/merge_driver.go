@@ -95,9 +95,8 @@ func marked(ours, theirs string) string {
 	return b.String()
 }
 
-// mergeManifests merges snapshot.json: the newest time, the hashes of files that one side
-// changed, none ("") for those that both did, whose text only git knows; other keys by key,
-// of a conflict the newer side's.
+// mergeManifests merges snapshot.json: the newest time, the hashes that both sides agree on,
+// and word that there was a merge; other keys by key, of a conflict the newer side's.
 func mergeManifests(base, ours, theirs string) (string, error) {
 	read := func(s string) (map[string]any, time.Time, error) {
 		m := map[string]any{}
@@ -130,18 +129,23 @@ func mergeManifests(base, ours, theirs string) (string, error) {
 	if tAt.After(oAt) {
 		newer, older = t, o
 	}
-	out := merge3(b, newer, older, func(n any) any { return n })
+	out := merge3(b, newer, older)
 	if at, ok := newer["updatedAt"]; ok {
 		out["updatedAt"] = at
 	}
+	// What is the same on both sides is so after the merge as well. Of the rest only git knows
+	// what becomes: it also follows renames.
 	nf, ok1 := newer["files"].(map[string]any)
 	of, ok2 := older["files"].(map[string]any)
-	bf, _ := b["files"].(map[string]any)
-	switch {
-	case ok1 && ok2:
-		out["files"] = merge3(bf, nf, of, func(any) any { return "" })
-	default:
-		delete(out, "files") // a side that does not list its files says nothing of them
+	delete(out, "files")
+	if ok1 && ok2 {
+		same := map[string]any{}
+		for p, sum := range nf {
+			if sum != "" && of[p] == sum {
+				same[p] = sum
+			}
+		}
+		out["files"], out["merged"] = same, true
 	}
 	if !reflect.DeepEqual(nf, of) {
 		delete(out, "author") // it is nobody's alone
@@ -159,8 +163,8 @@ func mergeManifests(base, ours, theirs string) (string, error) {
 	return buf.String(), nil
 }
 
-// merge3 merges two objects by key; what both changed differently is conflict's of a.
-func merge3(base, a, b map[string]any, conflict func(a any) any) map[string]any {
+// merge3 merges two objects by key; what both changed differently is as in a.
+func merge3(base, a, b map[string]any) map[string]any {
 	out := map[string]any{}
 	keys := map[string]bool{}
 	for _, m := range []map[string]any{a, b} {
@@ -183,9 +187,9 @@ func merge3(base, a, b map[string]any, conflict func(a any) any) map[string]any 
 				out[k] = bv
 			}
 		case inA:
-			out[k] = conflict(av)
+			out[k] = av
 		default:
-			out[k] = conflict(bv)
+			out[k] = bv
 		}
 	}
 	return out

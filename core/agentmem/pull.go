@@ -110,6 +110,11 @@ func (s *Shared) Pull(ctx context.Context, opt PullOptions) (*Pulled, error) {
 	}
 	out := &Pulled{}
 	if !a.theirs.exists {
+		nothing, err := s.m.Apply(ctx, change.Change{})
+		if err != nil {
+			return nil, err
+		}
+		out.Change = *nothing
 		return out, s.left(ctx, out)
 	}
 	w := wishes{list: opt.Wishes, apply: opt.Apply}

@@ -70,9 +70,11 @@ func (p Problem) String() string {
 // Manifest is what snapshot.json says. docs/formats.md specifies it.
 type Manifest struct {
 	UpdatedAt time.Time
-	// Files names the SHA-256 of each file's normalised text in hexadecimal; "" where a
-	// merge made the text, so that nobody knows it. nil where the snapshot has no list.
-	Files        map[string]string
+	// Files names the SHA-256 of each file's normalised text in hexadecimal. nil where the
+	// snapshot has no list.
+	Files map[string]string
+	// Merged says that git merged two snapshots: files that are not listed may stand there.
+	Merged       bool
 	Author, Note string
 
 	rest map[string]json.RawMessage // keys that we do not know, kept
@@ -136,7 +138,7 @@ func parseManifest(data []byte, now time.Time) (*Manifest, []Problem) {
 	}
 	var version int
 	var updated string
-	for key, into := range map[string]any{"version": &version, "updatedAt": &updated, "files": &m.Files, "author": &m.Author, "note": &m.Note} {
+	for key, into := range map[string]any{"version": &version, "updatedAt": &updated, "files": &m.Files, "author": &m.Author, "note": &m.Note, "merged": &m.Merged} {
 		if err := take(key, into); err != nil {
 			return m, bad("%v", err)
 		}
@@ -161,7 +163,7 @@ func parseManifest(data []byte, now time.Time) (*Manifest, []Problem) {
 			problems = append(problems, Problem{Kind: ProblemShape, Path: ManifestName, Reason: "it names a file that no snapshot holds: " + err.Error()})
 			break
 		}
-		if sum != "" && !isSum(sum) {
+		if !isSum(sum) {
 			problems = append(problems, bad("the hash of %s is no SHA-256", memdir.ShownName(p))...)
 			break
 		}

@@ -44,6 +44,11 @@ func Checkout(p project.Project) string {
 	return p.Root
 }
 
+// Folder gives the folder that holds the snapshots of a project's checkout.
+func Folder(p project.Project) string {
+	return filepath.Join(Checkout(p), filepath.FromSlash(SnapshotsDir))
+}
+
 // Open opens an agent's project memory with the snapshot in the checkout. Nothing is read
 // or made. The options' store is set by the agent's name.
 func Open(o memory.Options, agent string) (*Shared, error) {
@@ -76,7 +81,7 @@ const maxAgents = 500
 // Agents lists the agents of a project that have a project memory or a snapshot, and
 // says what was left out and why.
 func Agents(p project.Project) (agents, notes []string, err error) {
-	folders := []string{filepath.Join(Checkout(p), filepath.FromSlash(SnapshotsDir))}
+	folders := []string{Folder(p)}
 	if base, err := memdir.StoreBase(p); err == nil {
 		folders = append(folders, filepath.Join(base, ".claude", memdir.ScopeProject.Folder()))
 	}
@@ -214,12 +219,12 @@ func (a *analysis) lookAtSnapshot(ctx context.Context) error {
 func (a *analysis) checkManifest() {
 	var wrong []string
 	for p, sum := range a.manifest.Files {
-		if l := a.theirs.files[p]; l == nil || (sum != "" && sum != l.sum) {
+		if l := a.theirs.files[p]; l == nil || sum != l.sum {
 			wrong = append(wrong, p)
 		}
 	}
 	for p := range a.theirs.files {
-		if _, ok := a.manifest.Files[p]; !ok {
+		if _, ok := a.manifest.Files[p]; !ok && !a.manifest.Merged {
 			wrong = append(wrong, p)
 		}
 	}
