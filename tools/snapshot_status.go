@@ -80,7 +80,7 @@ func snapshotStatus() spec {
 		run: handle(func(ctx context.Context, m target, a struct {
 			Agent string `json:"agent"`
 		}) (answer, error) {
-			o, err := agentmem.Look(ctx, m.OptionsFor(""), m.Location.Project, a.Agent, maxSnapshotAgents)
+			o, err := agentmem.Overlook(ctx, m.OptionsFor(""), m.Location.Project, a.Agent, maxSnapshotAgents)
 			if err != nil {
 				return answer{}, err
 			}

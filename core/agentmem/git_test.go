@@ -15,20 +15,20 @@ import (
 	"mem/core/memdir"
 )
 
-// TestMain makes this binary the merge driver that git runs.
-func TestMain(m *testing.M) {
-	if os.Getenv("AGENTMEM_DRIVER") != "" && len(os.Args) > 5 && os.Args[1] == "merge-driver" {
-		r, err := MergeDriver(os.Args[2], os.Args[3], os.Args[4], os.Args[5])
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(129)
-		}
-		if len(r.Conflicts) > 0 {
-			os.Exit(1)
-		}
-		os.Exit(0)
+// asDriver merges as git's merge driver where git called this binary.
+func asDriver() bool {
+	if os.Getenv("AGENTMEM_DRIVER") == "" || len(os.Args) < 6 || os.Args[1] != "merge-driver" {
+		return false
 	}
-	os.Exit(m.Run())
+	r, err := MergeDriver(os.Args[2], os.Args[3], os.Args[4], os.Args[5])
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(129)
+	case len(r.Conflicts) > 0:
+		os.Exit(1)
+	}
+	return true
 }
 
 // team gives two members with clones of one repository, set up by Setup.

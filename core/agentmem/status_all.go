@@ -23,9 +23,9 @@ type Overview struct {
 // lookers is how many agents are looked at at a time; their files are read from disk.
 const lookers = 4
 
-// Look gives the state of one agent's snapshot, or of all that the project has, those that
+// Overlook gives the state of one agent's snapshot, or of all that the project has, those that
 // need somebody first. With several, their files are not listed.
-func Look(ctx context.Context, o memory.Options, p project.Project, agent string, most int) (*Overview, error) {
+func Overlook(ctx context.Context, o memory.Options, p project.Project, agent string, most int) (*Overview, error) {
 	out := &Overview{Snapshots: Folder(p), Agents: []*Status{}}
 	if agent != "" {
 		st, err := lookAt(ctx, o, agent)

@@ -1,6 +1,3 @@
-// Package agentmem owns the memories of agents and what a team shares of them through
-// git: the stores of an agent, and the snapshot of its project memory that lies in the
-// checkout, with its state, pulling, publishing and the merge driver of git.
 package agentmem
 
 import (
@@ -74,9 +71,6 @@ func (s *Shared) Close() error { return s.m.Close() }
 
 // Memory gives the agent's memory.
 func (s *Shared) Memory() *memory.Memory { return s.m }
-
-// maxAgents bounds the agents of a project that are looked at.
-const maxAgents = 500
 
 // Agents lists the agents of a project that have a project memory or a snapshot, and
 // says what was left out and why.

@@ -113,5 +113,9 @@ func (m *Memory) besideWords(ctx context.Context, name string) string {
 	case !v.Exists:
 		return fmt.Sprintf("`%s` (%s) does not exist", id, memdir.ShownName(o.Location.Directory))
 	}
-	return fmt.Sprintf("`%s` (%s), %d topics: `memory_search` with store %q, or with stores \"all\" for everything at once", id, memdir.ShownName(o.Location.Directory), len(v.Topics), id)
+	topics := "1 topic"
+	if n := len(v.Topics); n != 1 {
+		topics = fmt.Sprint(n, " topics")
+	}
+	return fmt.Sprintf("`%s` (%s), %s: `memory_search` with store %q, or with stores \"all\" for everything at once", id, memdir.ShownName(o.Location.Directory), topics, id)
 }

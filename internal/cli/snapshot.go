@@ -66,7 +66,7 @@ func (a *app) snapshotStatus(ctx context.Context, agent string) error {
 	if err != nil {
 		return err
 	}
-	o, err := agentmem.Look(ctx, a.options(), p, agent, 0)
+	o, err := agentmem.Overlook(ctx, a.options(), p, agent, 0)
 	if err != nil {
 		return err
 	}
