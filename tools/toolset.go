@@ -53,3 +53,12 @@ func (t Toolset) Bind(open Opener, of SessionsOf) []server.ServerTool {
 	}
 	return out
 }
+
+// Names lists the tools of the toolset.
+func (t Toolset) Names() []string {
+	var names []string
+	for _, s := range t.specs {
+		names = append(names, s.name)
+	}
+	return names
+}
