@@ -235,7 +235,12 @@ func TestTwoClones(t *testing.T) {
 		}
 		seeds = n
 	}
-	for seed := range seeds {
+	first := 0
+	if s := os.Getenv("MEM_SNAPSHOT_FIRST"); s != "" {
+		first, _ = strconv.Atoi(s)
+		seeds += first
+	}
+	for seed := first; seed < seeds; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			ann, ben := team(t)

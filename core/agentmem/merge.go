@@ -95,6 +95,8 @@ type outcome struct {
 	state  fileState
 	moved  bool // the state is kept under the team's path from now on
 	settle bool // nothing of the team is open
+	// entry says whose entry goes with a topic that one side deleted and that stays.
+	entry change.Choice
 }
 
 // side gives the text of a version of an item and whether it is there.
@@ -176,7 +178,7 @@ func (a *analysis) pullItem(it *item, w wishes) (*outcome, error) {
 		case TakeTheirs:
 			o.path, o.text, o.state = "", "", fileState{}
 		case TakeMine, TakeBoth:
-			o.state = fileState{}
+			o.state, o.entry = fileState{}, change.Ours
 		default:
 			o.waits, o.settle = true, false
 		}
@@ -184,8 +186,9 @@ func (a *analysis) pullItem(it *item, w wishes) (*outcome, error) {
 	case !there || (!here && f.seen() != none && f.Base != none): // one side deleted, the other changed
 		switch wish {
 		case TakeTheirs:
-			o.path, o.text = it.theirs, theirs
+			o.path, o.text, o.entry = it.theirs, theirs, change.Theirs
 		case TakeMine, TakeBoth:
+			o.entry = change.Ours
 		default:
 			words := "the team removed the topic, and it was changed here"
 			if there {
@@ -281,11 +284,19 @@ func (a *analysis) pullIndex(topics []*outcome, w wishes) (*outcome, error) {
 	it := &item{base: index, mine: index, theirs: index}
 	f := a.st.Files[index]
 	o := &outcome{it: it, state: f, kept: true, settle: true}
-	switch sum := a.theirs.sum(index); sum {
-	case a.mine.sum(index):
+	entries := map[string]change.Choice{}
+	for _, t := range topics {
+		for _, n := range t.it.names() {
+			if t.entry != "" {
+				entries[n] = t.entry
+			}
+		}
+	}
+	switch sum := a.theirs.sum(index); {
+	case sum == a.mine.sum(index):
 		o.state = fileState{Base: sum}
 		return o, nil
-	case f.seen():
+	case sum == f.seen() && len(entries) == 0:
 		return o, nil
 	}
 	mine, here, err := a.side(a.mine, index)
@@ -306,6 +317,9 @@ func (a *analysis) pullIndex(topics []*outcome, w wishes) (*outcome, error) {
 	wish := w.file(index)
 	notTaken, waits := map[string]bool{}, false
 	merged, open := change.Resolve(index, base, ours, news, func(p change.Part) change.Decision {
+		if e := entries[p.Target]; p.Target != "" && e != "" {
+			return change.Decision{Choice: e}
+		}
 		if p.Target != "" && held[p.Target] {
 			notTaken[p.Key] = true
 			waits = waits || !skipped[p.Target]

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -145,8 +146,13 @@ func mergeManifests(base, ours, theirs string) (string, error) {
 				same[p] = sum
 			}
 		}
-		out["files"], out["merged"] = same, true
+		out["files"] = same
 	}
+	// Every merge makes another text, the same in every clone: were it that of the common
+	// version, git would take the next publish's list for that of what it merged with it.
+	sides := []string{sumOf(ours), sumOf(theirs)}
+	slices.Sort(sides)
+	out["merged"] = sumOf(strings.Join(sides, " "))[:16]
 	if !reflect.DeepEqual(nf, of) {
 		delete(out, "author") // it is nobody's alone
 		if a, ok := newer["author"]; ok && a == older["author"] {

@@ -73,8 +73,9 @@ type Manifest struct {
 	// Files names the SHA-256 of each file's normalised text in hexadecimal. nil where the
 	// snapshot has no list.
 	Files map[string]string
-	// Merged says that git merged two snapshots: files that are not listed may stand there.
-	Merged       bool
+	// Merged names the merge of git that made it, "" for none: files that are not listed may
+	// stand there.
+	Merged       string
 	Author, Note string
 
 	rest map[string]json.RawMessage // keys that we do not know, kept

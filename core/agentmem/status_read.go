@@ -218,7 +218,7 @@ func (a *analysis) checkManifest() {
 		}
 	}
 	for p := range a.theirs.files {
-		if _, ok := a.manifest.Files[p]; !ok && !a.manifest.Merged {
+		if _, ok := a.manifest.Files[p]; !ok && a.manifest.Merged == "" {
 			wrong = append(wrong, p)
 		}
 	}
