@@ -254,7 +254,9 @@ func (a *analysis) baseFromGit(ctx context.Context) error {
 				}
 			}
 		}
-		if topics > 0 && same > most {
+		// Of equal ones the oldest: with a base that is too new, news of the team would pass for
+		// what was undone here; with one that is too old, both sides have made the same change.
+		if topics > 0 && same >= most {
 			best, most = v, same
 		}
 		return same < len(v.files) || len(v.files) == 0
