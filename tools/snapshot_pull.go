@@ -27,6 +27,7 @@ func snapshotPull() spec {
 		out: schema{
 			opt("initialized", boolean("The snapshot was copied.")),
 			req("left", snapshotSchema().nested("What is open now.")),
+			opt("proposal", str("Id of the proposal that the news wait as, for proposal_show and proposal_apply.")),
 			opt("text", str("News that wait, and conflicts with both texts, as data.")),
 		}.with(changed()...),
 		destructive: true,

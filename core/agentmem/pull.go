@@ -15,6 +15,7 @@ import (
 	"mem/core/memfile"
 	"mem/core/memory"
 	"mem/core/project"
+	"mem/core/proposal"
 	"mem/core/text"
 )
 
@@ -37,6 +38,8 @@ type Pulled struct {
 	// Text tells a model what news wait and what conflicts; "" where nothing does. What the
 	// team wrote stands in it as data.
 	Text string `json:"text,omitempty"`
+	// Proposal is the id of the proposal that the news wait as, "" where none do.
+	Proposal string `json:"proposal,omitempty"`
 	memory.Change
 }
 
@@ -282,6 +285,14 @@ func (s *Shared) left(ctx context.Context, out *Pulled) error {
 		return err
 	}
 	out.Text = a.told(out.Left)
+	if out.Left.Action == ActionPromptUpdate {
+		out.Proposal, err = a.propose(ctx, out.Text)
+	} else {
+		_, err = proposal.Of(s.m).Supersede(ctx, ProposalKind, "snapshot")
+	}
+	if err != nil {
+		out.Left.Notes = append(out.Left.Notes, memdir.Shown(fmt.Sprintf("The news could not be kept as a proposal: %v.", err), 500))
+	}
 	return nil
 }
 

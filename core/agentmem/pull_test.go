@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"mem/core/proposal"
 )
 
 // pair gives two members who look at one snapshot: B's folder is copied from A's, as git
@@ -104,5 +106,33 @@ func TestThroughAllStates(t *testing.T) {
 	b.wantState(StateInSync)
 	if !strings.Contains(b.get("build.md"), "make one") {
 		t.Error(b.get("build.md"))
+	}
+}
+
+// TestProposal: news wait as one proposal; applied, they count as taken, also where both
+// texts of a conflict were kept.
+func TestProposal(t *testing.T) {
+	a, b, sync := pair(t)
+	a.topic("build", "## Steps\n\nRun make.\n")
+	a.publish()
+	sync(a, b)
+	b.pull(PullOptions{})
+	a.put("build.md", topicText("build", "## Steps\n\nRun make all.\n"))
+	a.topic("tests", "With -race.\n")
+	a.publish()
+	sync(a, b)
+	b.put("build.md", topicText("build", "## Steps\n\nRun make one.\n"))
+	first := b.pull(PullOptions{})
+	if again := b.pull(PullOptions{}); first.Proposal == "" || again.Proposal != first.Proposal {
+		t.Fatalf("proposed as %q, then as %q: %v", first.Proposal, again.Proposal, first.Left.Notes)
+	}
+	s := b.open()
+	done, err := proposal.Of(s.Memory()).Apply(context.Background(), first.Proposal, proposal.Which{})
+	if err != nil || len(done.Held) > 0 {
+		t.Fatal(done, err)
+	}
+	st := b.wantState(StateAhead)
+	if text := b.get("build.md"); st.Conflicting != 0 || !strings.Contains(text, "make all") || !strings.Contains(text, "make one") || b.get("tests.md") == "" {
+		t.Errorf("%+v\n%s", st, text)
 	}
 }
