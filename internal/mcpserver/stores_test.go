@@ -294,3 +294,43 @@ func TestSplitStoresAreTold(t *testing.T) {
 		t.Errorf("%+v\n%s", x, r.Content[0].Text)
 	}
 }
+
+// TestStoresAreBounded: whatever a checkout holds, the answer has the size that clients
+// take, and says what it leaves out.
+func TestStoresAreBounded(t *testing.T) {
+	e := env(t, nil)
+	for i := range 510 {
+		name := fmt.Sprintf("%s-%d", strings.Repeat("代理", 14), i)
+		dirs := []string{filepath.Join(e.Cwd, ".claude", "agent-memory", name), filepath.Join(e.Cwd, fmt.Sprint("sub", i%50), ".claude", "agent-memory", name)}
+		if i >= 100 {
+			dirs = dirs[:1]
+		}
+		for _, dir := range dirs {
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		agent := filepath.Join(e.Cwd, ".claude", "agents", fmt.Sprintf("%d.md", i))
+		if err := os.MkdirAll(filepath.Dir(agent), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(agent, fmt.Appendf(nil, "---\nname: \"a%d\x1b[31m\"\nmemory: local\n---\n", i), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := start(t, memory.Options{Env: e})
+	r := c.call("memory_stores", nil)
+	if r.IsError {
+		t.Fatal(r.Content[0].Text)
+	}
+	b, err := json.Marshal(r)
+	if err != nil || len([]rune(string(b))) > 50_000 || strings.Contains(r.Content[0].Text, "\x1b") {
+		t.Errorf("%d characters, %v", len([]rune(string(b))), err)
+	}
+	if r.StructuredContent["moreStores"].(float64) < 400 || r.StructuredContent["moreSplit"].(float64) < 50 {
+		t.Errorf("more: %v %v", r.StructuredContent["moreStores"], r.StructuredContent["moreSplit"])
+	}
+	if notes := fmt.Sprint(r.StructuredContent["notes"]); !strings.Contains(notes, "more than 500 agents") {
+		t.Errorf("notes %s", notes)
+	}
+}
