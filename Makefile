@@ -52,6 +52,7 @@ unit:
 # What takes too long for every run: many more crashes, and every fuzz target.
 soak: fuzz
 	MEM_KILLS=1000 $(GO) test -race -timeout 60m -count 1 ./core/store
+	MEM_SNAPSHOT_SEEDS=100 $(GO) test -race -timeout 60m -count 1 -run TwoClones ./core/agentmem
 	MEM_UNIONS=2000 $(GO) test -timeout 60m -count 1 -run TestUniteSettles ./core/agentmem -rapid.checks=2000
 
 FUZZTIME ?= 60s

@@ -235,12 +235,7 @@ func TestTwoClones(t *testing.T) {
 		}
 		seeds = n
 	}
-	first := 0
-	if s := os.Getenv("MEM_SNAPSHOT_FIRST"); s != "" {
-		first, _ = strconv.Atoi(s)
-		seeds += first
-	}
-	for seed := first; seed < seeds; seed++ {
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			ann, ben := team(t)
