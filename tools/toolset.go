@@ -47,6 +47,11 @@ func Toolsets() []Toolset {
 			proposalApply(),
 			proposalDiscard(),
 		}},
+		{Name: "snapshots", Doc: "Share what an agent learnt with a team through git: state, pull and publish of snapshots.", specs: []spec{
+			snapshotStatus(),
+			snapshotPull(),
+			snapshotPublish(),
+		}},
 	}
 }
 
