@@ -8,8 +8,9 @@ import (
 
 // Ended is told of every turn that ends. It passes the gates that cost next to nothing,
 // and notes that the session waits where they are open; what remains to be asked needs the
-// transcript, and is asked by the run. running reports whether a run is under way.
-func Ended(m *memory.Memory, turn Turn, running func() bool) (Decision, error) {
+// transcript, and is asked by the run. running reports whether a run is under way. Where
+// somebody only asked, nothing is noted.
+func Ended(m *memory.Memory, turn Turn, running func() bool, asked bool) (Decision, error) {
 	if d, open := switches(m, turn); !open {
 		return d, nil
 	}
@@ -21,18 +22,20 @@ func Ended(m *memory.Memory, turn Turn, running func() bool) (Decision, error) {
 	every := m.Config.Jobs.Extract.EveryTurns
 	busy := running()
 	if c.Turns++; c.Turns < every && !busy {
-		if err := s.setCursor(c); err != nil {
+		if !asked {
+			err = s.setCursor(c)
+		}
+		return Decision{Gate: "counter", Reason: fmt.Sprintf("it is the %s turn since the last run, and jobs.extract.every_turns is %d", ordinal(c.Turns), every)}, err
+	}
+	if !asked {
+		if every > 1 {
+			if err := s.setCursor(c); err != nil {
+				return Decision{}, err
+			}
+		}
+		if err := s.wait(Waiting{Session: turn.Session, Transcript: turn.Transcript, Since: m.Env().Time()}); err != nil {
 			return Decision{}, err
 		}
-		return Decision{Gate: "counter", Reason: fmt.Sprintf("it is the %s turn since the last run, and jobs.extract.every_turns is %d", ordinal(c.Turns), every)}, nil
-	}
-	if every > 1 {
-		if err := s.setCursor(c); err != nil {
-			return Decision{}, err
-		}
-	}
-	if err := s.wait(Waiting{Session: turn.Session, Transcript: turn.Transcript, Since: m.Env().Time()}); err != nil {
-		return Decision{}, err
 	}
 	if busy {
 		return Decision{Gate: "running", Reason: "a run is under way on this memory; the trailing run after it serves this session"}, nil
