@@ -98,6 +98,7 @@ func (a *app) root() *cobra.Command {
 		a.serveCommand(), a.whereCommand(), a.configCommand(), a.contextCommand(), a.listCommand(), a.readCommand(),
 		a.writeCommand(), a.deleteCommand(), a.searchCommand(), a.historyCommand(), a.undoCommand(), a.purgeCommand(),
 		a.sessionsCommand(), a.resumeCommand(), a.exportCommand(), a.adoptCommand(),
+		a.usageCommand(),
 		a.demoCommand(), a.versionCommand(),
 	} {
 		root.AddCommand(c)
