@@ -32,8 +32,8 @@ func (r *comparison) indexed() {
 	}
 	now = r.dropEntries(base, now)
 	now = r.restoreEntries(base, now)
+	x := memfile.ParseIndex(now)
 	for _, p := range slices.Sorted(maps.Keys(r.text)) {
-		x := memfile.ParseIndex(now)
 		if slices.ContainsFunc(x.Links, func(l memfile.Link) bool { return l.Path() == p }) {
 			continue
 		}
@@ -43,6 +43,7 @@ func (r *comparison) indexed() {
 			continue
 		}
 		now = applied(now, edits)
+		x = memfile.ParseIndex(now)
 	}
 	if f, ok := change.EditFile(memfile.IndexName, base, change.Lines(base, now)); ok {
 		r.out.Change.Files = append(r.out.Change.Files, f)
@@ -67,9 +68,16 @@ func applied(src string, edits []text.Edit) string {
 // dropEntries takes out entries of topics that went, lets those of moved ones follow,
 // and takes out new ones that lead nowhere.
 func (r *comparison) dropEntries(base, now string) string {
-	before := memfile.ParseIndex(base)
-	for _, target := range targets(memfile.ParseIndex(now)) {
-		x := memfile.ParseIndex(now)
+	x := memfile.ParseIndex(now)
+	before := x
+	if base != now {
+		before = memfile.ParseIndex(base)
+	}
+	change := func(edits []text.Edit) {
+		now = applied(now, edits)
+		x = memfile.ParseIndex(now)
+	}
+	for _, target := range targets(x) {
 		to, moved := r.moved[target]
 		switch {
 		case moved && x.Entry(to) == nil:
@@ -79,12 +87,12 @@ func (r *comparison) dropEntries(base, now string) string {
 					edits = append(edits, memdir.Retarget(x.Text(), l, memfile.IndexName, to))
 				}
 			}
-			now = applied(now, edits)
+			change(edits)
 		case moved || r.removed[target]:
-			now = applied(now, x.Remove(target))
+			change(x.Remove(target))
 		case !r.final[target] && before.Entry(target) == nil && !r.view.Exists(target):
 			r.refuse(memfile.IndexName, "the new entry of "+memdir.ShownName(target)+" leads to no topic and was left out")
-			now = applied(now, x.Remove(target))
+			change(x.Remove(target))
 		}
 	}
 	return now
@@ -93,17 +101,17 @@ func (r *comparison) dropEntries(base, now string) string {
 // restoreEntries puts back entries that may not vanish: of pinned topics, and of those
 // whose deletion was refused.
 func (r *comparison) restoreEntries(base, now string) string {
-	before := memfile.ParseIndex(base)
+	if base == now || len(r.pinned)+len(r.held) == 0 {
+		return now
+	}
+	before, x := memfile.ParseIndex(base), memfile.ParseIndex(now)
 	for _, e := range before.Entries {
-		if !e.List || !r.final[e.Target] || !r.pinned[e.Target] && !r.held[e.Target] {
-			continue
-		}
-		x := memfile.ParseIndex(now)
-		if x.Entry(e.Target) != nil {
+		if !e.List || !r.final[e.Target] || !r.pinned[e.Target] && !r.held[e.Target] || x.Entry(e.Target) != nil {
 			continue
 		}
 		line := strings.TrimSpace(before.Text().Slice(before.Text().Line(e.Line)))
 		now = applied(now, x.Insert(line))
+		x = memfile.ParseIndex(now)
 		if r.pinned[e.Target] {
 			r.refuse(memfile.IndexName, "the entry of "+memdir.ShownName(e.Target)+" was taken out; the topic is pinned, so the entry stays")
 		}

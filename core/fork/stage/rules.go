@@ -131,3 +131,24 @@ func (s *Stage) Rebase(rel, hash string) (bool, error) {
 	}
 	return true, nil
 }
+
+// Restore puts a file of the stage back to what it began as, or removes one that came.
+func (s *Stage) Restore(rel string) error {
+	if err := memdir.CheckPath(rel); err != nil {
+		return nil // nothing can be there that was put
+	}
+	root, err := os.OpenRoot(s.Dir())
+	if err != nil {
+		return fmt.Errorf("restoring a stage: %w", err)
+	}
+	name := filepath.FromSlash(rel)
+	if base, ok := s.base[rel]; ok {
+		err = root.WriteFile(name, []byte(base), 0o600)
+	} else if err = root.Remove(name); errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	if err = errors.Join(err, root.Close()); err != nil {
+		return fmt.Errorf("restoring a stage: %w", err)
+	}
+	return nil
+}
