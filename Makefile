@@ -31,10 +31,11 @@ cross:
 	GOOS=darwin $(GO) build -o /dev/null ./cmd/mem-mcp
 	GOOS=darwin $(GO) build -o /dev/null ./cmd/mem-lsp
 
-# The Node clients of the end-to-end tests. Without them the tests say loudly
+# The Node clients and the headless agent of the end-to-end tests. Without them the tests say loudly
 # what they could not test; with MEM_REQUIRE=all that is a failure.
 clients:
 	@scripts/node-clients.sh || { echo "the Node clients could not be installed"; [ "$$MEM_REQUIRE" != all ]; }
+	@scripts/node-agents.sh || { echo "the headless agent could not be installed"; [ "$$MEM_REQUIRE" != all ]; }
 
 # The editors of the end-to-end tests; the same holds for them.
 editors:

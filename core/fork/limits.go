@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"mem/core/model"
 )
 
 // limited ends the run where a limit is reached after a whole turn.
@@ -35,32 +37,12 @@ func (r *run) tooMuchAtOnce() bool {
 	if most <= 0 {
 		return false
 	}
-	about := r.size() / bytesPerToken
+	about := r.request().Bytes() / model.BytesPerToken
 	if about < most {
 		return false
 	}
 	r.end(EndBudget, fmt.Sprintf("the first request alone would be about %d tokens, and %d are left of the budget; nothing was sent (budgets.job.tokens and budgets.day.tokens set it)", about, most))
 	return true
-}
-
-// size is the bytes that the next request holds.
-func (r *run) size() int64 {
-	n := len(r.task.System)
-	for _, t := range r.tools {
-		n += len(t.Name) + len(t.Description) + len(t.Schema)
-	}
-	for _, m := range r.messages {
-		for _, b := range m.Blocks {
-			n += len(b.Text) + len(b.Opaque)
-			if b.Call != nil {
-				n += len(b.Call.Name) + len(b.Call.Input)
-			}
-			if b.Result != nil {
-				n += len(b.Result.Text)
-			}
-		}
-	}
-	return int64(n)
 }
 
 // nearTheEnd tells the model that it has to come to an end.

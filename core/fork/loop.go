@@ -20,10 +20,7 @@ const (
 	grace = 300 * time.Millisecond
 	// replyTokens is the longest answer that is asked for where no limit is nearer; it is
 	// what the providers ask for by themselves.
-	replyTokens = 8192
-	// bytesPerToken is of English; other languages have more tokens, so that an estimate by
-	// it refuses nothing that would have been let through.
-	bytesPerToken = 4
+	replyTokens = 16_000
 	// idleReplies is after how many replies in a row that do nothing (empty, cut off) the
 	// run has failed.
 	idleReplies = 3
@@ -230,10 +227,15 @@ func (r *run) answer(results []model.Block, notes []string) {
 	r.messages = append(r.messages, m)
 }
 
+// request is the next one.
+func (r *run) request() model.Request {
+	return model.Request{System: r.task.System, Tools: r.tools, Messages: r.messages[:len(r.messages):len(r.messages)], Shared: len(r.task.Shared)}
+}
+
 // ask sends the next request. A model that does not return once the run is over is left
 // behind, and what it was sent is counted by its size.
 func (r *run) ask(ctx context.Context) (*model.Reply, error) {
-	req := model.Request{System: r.task.System, Tools: r.tools, Messages: r.messages[:len(r.messages):len(r.messages)], Shared: len(r.task.Shared)}
+	req := r.request()
 	if l := r.task.Limits.OutputTokens; l > 0 {
 		if left := l - r.out.Usage.Output; left < replyTokens {
 			req.MaxTokens = int(left)
@@ -241,7 +243,7 @@ func (r *run) ask(ctx context.Context) (*model.Reply, error) {
 	}
 	reply, err := within(ctx, func() (*model.Reply, error) { return r.model.Reply(ctx, req) })
 	if errors.Is(err, errLeftBehind) {
-		reply = &model.Reply{Usage: model.Usage{Requests: 1, Input: r.size() / bytesPerToken, Estimated: true}}
+		reply = &model.Reply{Usage: model.Estimate(req, nil)}
 	}
 	return reply, err
 }
