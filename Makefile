@@ -53,6 +53,7 @@ unit:
 # What takes too long for every run: many more crashes, and every fuzz target.
 soak: fuzz
 	MEM_KILLS=1000 $(GO) test -race -timeout 60m -count 1 ./core/store
+	MEM_DAMAGED=20000 $(GO) test -timeout 30m -count 1 -run TestGarbage ./core/model/wire
 
 FUZZTIME ?= 60s
 fuzz:

@@ -61,8 +61,8 @@ func mark(p *sdk.MessageNewParams, shared int) {
 	}
 	newest := len(p.Messages) - 1
 	for _, i := range []int{shared, newest - 2, newest} {
-		if i < 0 || i < shared || i == newest-2 && i == shared {
-			continue
+		if i < shared {
+			continue // its mark says it all
 		}
 		for ; i >= 0; i-- {
 			if c := markable(p.Messages[i].Content); c != nil {

@@ -326,10 +326,18 @@ func plainText(content json.RawMessage) string {
 }
 
 // checkPairs refuses what both APIs refuse: a call without its result in the next
-// message, a result without its call in the one before.
+// message, a result without its call in the one before. Messages of one role in a row count as one.
 func (r *Request) checkPairs() error {
 	open := map[string]bool{}
-	for i, m := range r.Messages {
+	var merged []Message
+	for _, m := range r.Messages {
+		if n := len(merged); n > 0 && merged[n-1].Role == m.Role {
+			merged[n-1].Blocks = append(merged[n-1].Blocks[:len(merged[n-1].Blocks):len(merged[n-1].Blocks)], m.Blocks...)
+			continue
+		}
+		merged = append(merged, m)
+	}
+	for i, m := range merged {
 		if m.Role == "user" {
 			for _, b := range m.Blocks {
 				if b.Type == "tool_result" && !open[b.ID] {

@@ -30,6 +30,7 @@ func (p *provider) params(r model.Request) sdk.ChatCompletionRequest {
 	if p.renamed() != p.otherLimit.Load() {
 		q.MaxCompletionTokens = r.MaxTokens
 	} else {
+		//lint:ignore SA1019 local servers know only this name
 		q.MaxTokens = r.MaxTokens
 	}
 	for _, t := range r.Tools {

@@ -28,6 +28,7 @@ func TestFailures(t *testing.T) {
 		{"key", modeltest.Fail(401, "invalid x-api-key"), []string{"does not accept the key from", "_API_KEY (401): invalid x-api-key"}},
 		{"credit", modeltest.Fail(400, "Your credit balance is too low to access the API."), []string{"no credit left", "choose another engine"}},
 		{"quota", modeltest.Fail(429, "You exceeded your current quota, please check your plan"), []string{"no credit left"}},
+		{"quota by code", modeltest.Step{Status: 429, Body: `{"error":{"message":"out of it","type":"requests","code":"insufficient_quota"}}`}, []string{"no credit left (429): out of it"}},
 		{"permission", modeltest.Fail(403, "not for you"), []string{"does not allow this (403): not for you", "the model scripted"}},
 		{"model", modeltest.Fail(404, "model: scripted"), []string{"knows no model scripted", "engines.provider.model"}},
 		{"long", modeltest.Fail(400, "prompt is too long: 300000 tokens > 200000 maximum"), []string{"the request is too long for scripted", "larger context"}},
@@ -186,31 +187,45 @@ func TestCancel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, api string) {
-				s := modeltest.Start(t, step)
-				m, _ := make1(s, api, func(o *wire.Options) { o.Sleep = nil })
-				ctx, cancel := context.WithCancel(t.Context())
-				done := make(chan error, 1)
-				go func() {
-					_, err := m.Reply(ctx, request)
-					done <- err
-				}()
-				s.Await(1)
-				time.Sleep(50 * time.Millisecond)
-				begun := time.Now()
-				cancel()
-				select {
-				case err := <-done:
-					if name != "in a redirect" && !errors.Is(err, context.Canceled) || err == nil {
-						t.Errorf("error: %v", err)
+				// A machine that is busy with something else may be late once, not always.
+				var took time.Duration
+				for range 3 {
+					s := modeltest.Start(t, step)
+					m, _ := make1(s, api, func(o *wire.Options) { o.Sleep = nil })
+					if took = cancelled(t, s, m, name == "in a redirect"); took <= 100*time.Millisecond {
+						return
 					}
-					if d := time.Since(begun); d > 100*time.Millisecond {
-						t.Errorf("took %v", d)
-					}
-				case <-time.After(5 * time.Second):
-					t.Fatal("hangs")
 				}
+				t.Errorf("took %v", took)
 			})
 		})
+	}
+}
+
+// cancelled asks a model, cancels that once the request is there, and gives how long
+// the end took. refused says that an error is there before.
+func cancelled(t *testing.T, s *modeltest.Server, m model.Model, refused bool) time.Duration {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := m.Reply(ctx, request)
+		done <- err
+	}()
+	s.Await(1)
+	time.Sleep(30 * time.Millisecond)
+	begun := time.Now()
+	cancel()
+	select {
+	case err := <-done:
+		if err == nil || !refused && !errors.Is(err, context.Canceled) {
+			t.Errorf("error: %v", err)
+		}
+		return time.Since(begun)
+	case <-time.After(5 * time.Second):
+		t.Fatal("hangs")
+		return 0
 	}
 }
 
@@ -218,7 +233,7 @@ func TestStall(t *testing.T) {
 	each(t, func(t *testing.T, api string) {
 		long := modeltest.Say(strings.Repeat("word ", 200))
 		s := modeltest.Start(t, long.StallAt(900), modeltest.Say("x").After(time.Hour), long.StallAt(0))
-		m, naps := make1(s, api, func(o *wire.Options) { o.Stall, o.First = 60*time.Millisecond, 80*time.Millisecond })
+		m, naps := make1(s, api, func(o *wire.Options) { o.Stall, o.First = 100*time.Millisecond, 80*time.Millisecond })
 		got, err := m.Reply(t.Context(), request)
 		if err == nil || !strings.Contains(err.Error(), "sent nothing for 80ms (3 attempts)") || len(*naps) != 2 || got.Usage.Requests != 1 {
 			t.Errorf("%v %+v", err, got)
@@ -260,12 +275,12 @@ func TestEndless(t *testing.T) {
 					continue
 				}
 				s := &modeltest.Server{URL: h.URL}
-				m, naps := make1(s, speaks, func(o *wire.Options) { o.MaxBytes = 1 << 20 })
+				m, naps := make1(s, speaks, func(o *wire.Options) { o.MaxBytes = 256 << 10 })
 				got, err := m.Reply(t.Context(), request)
-				if err == nil || !strings.Contains(err.Error(), "had no end: it was cut at 1048576 bytes") || len(*naps) > 0 {
+				if err == nil || !strings.Contains(err.Error(), "had no end: it was cut at 262144 bytes") || len(*naps) > 0 {
 					t.Errorf("%s: %v", speaks, err)
 				}
-				if api == speaks && (got.Usage.Output < 1000 || !got.Usage.Estimated) {
+				if api == speaks && (got.Usage.Output < 500 || !got.Usage.Estimated) {
 					t.Errorf("%s: %+v", speaks, got.Usage)
 				}
 			}
