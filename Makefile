@@ -54,6 +54,7 @@ unit:
 soak: fuzz
 	MEM_KILLS=1000 $(GO) test -race -timeout 60m -count 1 ./core/store
 	MEM_DAMAGED=20000 $(GO) test -timeout 30m -count 1 -run TestGarbage ./core/model/wire
+	MEM_SOAK=1 $(GO) test -race -timeout 10m -count 1 ./core/fork/gate
 
 FUZZTIME ?= 60s
 fuzz:

@@ -137,6 +137,9 @@ func CheckElement(el string) error {
 		why = "it holds a slash or a backslash"
 	default:
 		why = badElement(el)
+		if bare := strings.Map(dropJoiners, el); why == "" && bare != el && bare != "" {
+			why = badElement(bare) // as file systems that drop them see it
+		}
 	}
 	if why == "" {
 		return nil

@@ -3,7 +3,6 @@ package gate
 import (
 	"bytes"
 	"crypto/sha256"
-	"io/fs"
 	"sync"
 	"unicode/utf8"
 
@@ -42,21 +41,29 @@ type cached struct {
 	text []byte
 }
 
-// content gives a file as it may be shown: without secrets. binary: it is no text,
-// and is not given.
-func (w *world) content(p place) (text []byte, info fs.FileInfo, binary bool, err error) {
-	raw, info, err := p.read()
-	if err != nil {
-		return nil, nil, false, err
-	}
-	if isBinary(raw) {
-		return nil, info, true, nil
-	}
-	return w.shown(p, raw), info, false, nil
+// text is a file as it may be shown.
+type text struct {
+	bytes  []byte            // without secrets; nil where it is binary
+	hash   [sha256.Size]byte // of what lies on disk
+	size   int
+	binary bool
 }
 
-func (w *world) shown(p place, raw []byte) []byte {
-	key, sum := p.String(), sha256.Sum256(raw)
+// content gives a file as it may be shown.
+func (w *world) content(p place) (text, error) {
+	raw, _, err := p.read()
+	if err != nil {
+		return text{}, err
+	}
+	t := text{hash: sha256.Sum256(raw), size: len(raw), binary: isBinary(raw)}
+	if !t.binary {
+		t.bytes = w.shown(p, raw, t.hash)
+	}
+	return t, nil
+}
+
+func (w *world) shown(p place, raw []byte, sum [sha256.Size]byte) []byte {
+	key := p.String()
 	w.cache.mu.Lock()
 	c, ok := w.cache.list[key]
 	w.cache.mu.Unlock()

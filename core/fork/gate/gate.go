@@ -6,6 +6,7 @@ package gate
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,7 +60,7 @@ type Gate struct {
 	shell shell.Limits
 
 	mu      sync.Mutex
-	seen    map[string]seen // files that the agent has read, by place
+	seen    map[string][sha256.Size]byte // what the agent has read, by place
 	changed map[string]bool
 	written int64
 	busy    chan struct{} // holds one while a script runs
@@ -79,7 +80,7 @@ func New(o Options) (*Gate, error) {
 	w.redact = newRedactor(o.Redact)
 	g := &Gate{
 		world: w, cwd: o.Cwd, now: o.Now, guard: o.Redact, shell: o.Shell,
-		seen: map[string]seen{}, changed: map[string]bool{}, busy: make(chan struct{}, 1),
+		seen: map[string][sha256.Size]byte{}, changed: map[string]bool{}, busy: make(chan struct{}, 1),
 	}
 	if g.now == nil {
 		g.now = time.Now
@@ -101,6 +102,9 @@ func New(o Options) (*Gate, error) {
 	g.cwd = at.String()
 	return g, nil
 }
+
+// maxWall bounds one call.
+const maxWall = 20 * time.Second
 
 // Close closes the mounts. No call may run or follow.
 func (g *Gate) Close() error {
@@ -135,6 +139,8 @@ func (g *Gate) Call(ctx context.Context, name string, input json.RawMessage) (ca
 	if err != nil {
 		return failed(err)
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, maxWall, fmt.Errorf("%s was stopped after %s; ask for less at a time", name, maxWall))
+	defer cancel()
 	called, err = d.rule.run(ctx, g, d)
 	if err != nil {
 		return failed(err)

@@ -146,7 +146,7 @@ func TestTools(t *testing.T) {
 	s.want(s.ok("Read", "file_path", `c:\users\someone\memory\tests.md`), "Run make test")
 	s.want(s.ok("Read", "file_path", filepath.Join(s.memory, "tests.md")), "Run make test")
 	s.want(s.ok("Read", "file_path", "/transcripts/chosen.jsonl"), "hello")
-	if got := s.ok("Grep", "pattern", "test", "-i", true); got != "/memory/MEMORY.md\n/memory/tests.md\n(2 entries were left out: hidden names, links, files that were not chosen for this run or cannot be read)\n" {
+	if got := s.ok("Grep", "pattern", "test", "-i", true); got != "/memory/MEMORY.md\n/memory/tests.md\n(2 entries were left out: hidden names, links, files that were not chosen for this run, have more than 8 MB or cannot be read)\n" {
 		t.Errorf("Grep gives\n%s", got)
 	}
 	s.want(s.ok("Grep", "pattern", "^Never", "path", "/memory/tests.md", "output_mode", "content", "-B", 1), "/memory/tests.md-4-Run make", "/memory/tests.md:5:Never")

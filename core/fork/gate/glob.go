@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxFound   = 1000 // names that one call gives
+	maxFound   = 500  // names that one call gives
 	maxPattern = 1000 // bytes of a pattern
 )
 
@@ -40,7 +40,7 @@ func runGlob(ctx context.Context, g *Gate, d decision) (fork.Called, error) {
 		mod time.Time
 	}
 	var hits []hit
-	left, err := g.walk(ctx, from, func(p place, info fs.FileInfo) error {
+	skipped, err := g.walk(ctx, from, func(p place, info fs.FileInfo) error {
 		if fits(below(from, p)) {
 			hits = append(hits, hit{p, info.ModTime()})
 		}
@@ -62,7 +62,7 @@ func runGlob(ctx context.Context, g *Gate, d decision) (fork.Called, error) {
 	if len(hits) == 0 {
 		fmt.Fprintf(&b, "No file below %s fits %s.\n", from, memdir.ShownName(pat))
 	}
-	return fork.Called{Text: b.String() + omitted(left)}, nil
+	return fork.Called{Text: b.String() + skipped.String()}, nil
 }
 
 // rooted splits a pattern that begins with a path of its own, such as

@@ -7,14 +7,20 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mem/core/fork"
 	"mem/core/memdir"
 )
 
-// maxSearched bounds what one call searches, in bytes.
-const maxSearched = 64 << 20
+const (
+	// maxSearched bounds what one call searches, in bytes.
+	maxSearched = 64 << 20
+	// maxMatched is how much is matched in one go, in bytes: an expression cannot be
+	// stopped, and takes up to 4 µs a byte.
+	maxMatched = 256 << 10
+)
 
 // errEnough ends a search.
 var errEnough = errors.New("enough")
@@ -24,7 +30,7 @@ func runGrep(ctx context.Context, g *Gate, d decision) (fork.Called, error) {
 	if err := s.prepare(); err != nil {
 		return fork.Called{}, err
 	}
-	left, err := g.walk(ctx, d.at, func(p place, info fs.FileInfo) error {
+	skipped, err := g.walk(ctx, d.at, func(p place, info fs.FileInfo) error {
 		if s.fits != nil && !s.fits(below(d.at, p)) && !s.fits(info.Name()) {
 			return nil
 		}
@@ -40,7 +46,8 @@ func runGrep(ctx context.Context, g *Gate, d decision) (fork.Called, error) {
 	for _, note := range s.notes {
 		text += "(" + note + ")\n"
 	}
-	return fork.Called{Text: text + omitted(left+s.unread)}, nil
+	skipped.left += s.unread
+	return fork.Called{Text: text + skipped.String()}, nil
 }
 
 type search struct {
@@ -105,26 +112,38 @@ func (s *search) file(p place, info fs.FileInfo) error {
 		s.notes = append(s.notes, fmt.Sprintf("stopped after %d MB; give a path or a glob to search less", maxSearched>>20))
 		return errEnough
 	}
-	text, _, binary, err := s.gate.world.content(p)
+	content, err := s.gate.world.content(p)
+	text := content.bytes
 	switch {
 	case err != nil:
 		s.unread++
 		return nil
-	case binary:
+	case content.binary:
 		return nil
 	}
 	s.files++
-	if s.whole && !bytes.ContainsRune(text, '\r') && !s.re.Match(text) {
+	if s.whole && len(text) <= maxMatched && bytes.IndexByte(text, '\r') < 0 && !s.re.Match(text) {
 		return nil
 	}
-	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-	hit, n := make([]bool, len(lines)), 0
+	lines := linesOf(text)
+	hit, n := make([]bool, lines.count()), 0
 	if s.in.yes("multiline") {
+		if len(text) > maxMatched {
+			s.noted(fmt.Sprintf("matches over several lines were looked for in the first %d KB of each file", maxMatched>>10))
+			text = text[:maxMatched]
+		}
 		n = s.spans(text, hit)
 	} else {
-		for i := range lines {
-			lines[i] = strings.TrimSuffix(lines[i], "\r")
-			if s.re.MatchString(lines[i]) {
+		for i := range hit {
+			if i&63 == 0 && s.ctx.Err() != nil {
+				return context.Cause(s.ctx)
+			}
+			line := lines.line(i)
+			if len(line) > maxMatched {
+				s.noted(fmt.Sprintf("of long lines the first %d KB were searched", maxMatched>>10))
+				line = line[:maxMatched]
+			}
+			if s.re.Match(line) {
 				hit[i] = true
 				n++
 			}
@@ -141,6 +160,13 @@ func (s *search) file(p place, info fs.FileInfo) error {
 		return s.line(fmt.Sprintf("%s:%d", name, n))
 	}
 	return s.content(name, lines, hit)
+}
+
+// noted adds a note once.
+func (s *search) noted(note string) {
+	if !slices.Contains(s.notes, note) {
+		s.notes = append(s.notes, note)
+	}
 }
 
 // spans marks the lines that matches touch, and gives how many.
@@ -160,13 +186,13 @@ func (s *search) spans(text []byte, hit []bool) (n int) {
 	return n
 }
 
-func (s *search) content(name string, lines []string, hit []bool) error {
+func (s *search) content(name string, lines lines, hit []bool) error {
 	numbers := true
 	if _, given := s.in["-n"]; given {
 		numbers = s.in.yes("-n")
 	}
 	last := -1 // line that was shown last
-	for i := range lines {
+	for i := range hit {
 		if !hit[i] {
 			continue
 		}
@@ -176,7 +202,7 @@ func (s *search) content(name string, lines []string, hit []bool) error {
 				return err
 			}
 		}
-		for j := from; j <= min(i+s.after, len(lines)-1); j++ {
+		for j := from; j <= min(i+s.after, len(hit)-1); j++ {
 			if j > i && hit[j] {
 				break
 			}
@@ -188,7 +214,7 @@ func (s *search) content(name string, lines []string, hit []bool) error {
 			if numbers {
 				text += fmt.Sprint(j+1) + mark
 			}
-			if err := s.line(text + shortened(lines[j], maxLine/4)); err != nil {
+			if err := s.line(text + shortened(string(lines.line(j)), maxLine/4)); err != nil {
 				return err
 			}
 			last = j

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -176,10 +177,12 @@ func readIn(dir *os.Root, name string, p place) ([]byte, fs.FileInfo, error) {
 		return nil, nil, refusal(p, tooLarge(got.Size()))
 	}
 	// A file may grow while it is read.
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
+	var b bytes.Buffer
+	b.Grow(int(got.Size()) + bytes.MinRead)
+	if _, err := b.ReadFrom(io.LimitReader(f, maxFile+1)); err != nil {
 		return nil, nil, pathError("read", p, err)
 	}
+	text := b.Bytes()
 	if len(text) > maxFile {
 		return nil, nil, refusal(p, tooLarge(int64(len(text))))
 	}

@@ -3,6 +3,7 @@ package gate
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -21,27 +22,26 @@ const (
 )
 
 func runRead(_ context.Context, g *Gate, d decision) (fork.Called, error) {
-	text, info, binary, err := g.world.content(d.at)
+	content, err := g.world.content(d.at)
 	if err != nil {
 		if at, ok := g.folderAt(d.at); ok {
 			return fork.Called{}, fmt.Errorf("%s is a folder; list it with Glob or ls", at)
 		}
 		return fork.Called{}, err
 	}
-	if binary {
-		return fork.Called{}, fmt.Errorf("%s is no text (%d bytes), so it is not shown", d.at, info.Size())
+	if content.binary {
+		return fork.Called{}, fmt.Errorf("%s is no text (%d bytes), so it is not shown", d.at, content.size)
 	}
-	g.remember(d.at)
+	g.remember(d.at, content.hash)
+	text := content.bytes
 	if len(text) == 0 {
 		return fork.Called{Text: "(the file is empty)"}, nil
 	}
-	lines := bytes.SplitAfter(text, []byte("\n"))
-	if len(lines[len(lines)-1]) == 0 {
-		lines = lines[:len(lines)-1]
-	}
+	lines := linesOf(text)
+	total := lines.count()
 	first := max(d.in.number("offset", 1), 1)
-	if first > len(lines) {
-		return fork.Called{}, fmt.Errorf("%s has %d lines; there is none from %d on", d.at, len(lines), first)
+	if first > total {
+		return fork.Called{}, fmt.Errorf("%s has %d lines; there is none from %d on", d.at, total, first)
 	}
 	most := min(d.in.number("limit", maxLines), maxLines)
 	if most == 0 {
@@ -49,17 +49,48 @@ func runRead(_ context.Context, g *Gate, d decision) (fork.Called, error) {
 	}
 	var b strings.Builder
 	n := first - 1
-	for ; n < len(lines) && n-first+1 < most; n++ {
-		line := shortened(strings.TrimRight(string(lines[n]), "\r\n"), maxLine)
+	for ; n < total && n-first+1 < most; n++ {
+		line := shortened(string(lines.line(n)), maxLine)
 		if b.Len()+len(line)+8 > maxGiven {
 			break
 		}
 		fmt.Fprintf(&b, "%6d\t%s\n", n+1, line)
 	}
-	if n < len(lines) {
-		fmt.Fprintf(&b, "(lines %d to %d of %d; go on with offset %d)\n", first, n, len(lines), n+1)
+	if n < total {
+		fmt.Fprintf(&b, "(lines %d to %d of %d; go on with offset %d)\n", first, n, total, n+1)
 	}
 	return fork.Called{Text: b.String()}, nil
+}
+
+// lines are where the lines of a text begin: four bytes for each.
+type lines struct {
+	text   []byte
+	starts []uint32
+}
+
+func linesOf(text []byte) lines {
+	l := lines{text: text}
+	for at := 0; at < len(text); {
+		l.starts = append(l.starts, uint32(at))
+		n := bytes.IndexByte(text[at:], '\n')
+		if n < 0 {
+			break
+		}
+		at += n + 1
+	}
+	return l
+}
+
+func (l lines) count() int { return len(l.starts) }
+
+// line gives a line without its end.
+func (l lines) line(i int) []byte {
+	end := len(l.text)
+	if i+1 < len(l.starts) {
+		end = int(l.starts[i+1])
+	}
+	line := bytes.TrimSuffix(l.text[l.starts[i]:end], []byte("\n"))
+	return bytes.TrimSuffix(line, []byte("\r"))
 }
 
 // shortened cuts a line, with word of what is missing.
@@ -79,22 +110,21 @@ func (g *Gate) folderAt(p place) (place, bool) {
 	return p, err == nil && info.IsDir()
 }
 
-// walk visits the files below a place by name, folders after the files in them. left
-// is what was left out: hidden names, links and so on.
-func (g *Gate) walk(ctx context.Context, from place, visit func(place, fs.FileInfo) error) (left int, err error) {
-	info, err := from.lstat()
-	if err != nil {
-		return 0, err
+// omitted is what a walk left out.
+type omitted struct {
+	left int  // hidden names, links and so on
+	full bool // it stopped before the end
+}
+
+func (o omitted) String() string {
+	text := ""
+	if o.left > 0 {
+		text = fmt.Sprintf("(%d entries were left out: hidden names, links, files that were not chosen for this run, have more than 8 MB or cannot be read)\n", o.left)
 	}
-	if !info.IsDir() {
-		return 0, visit(from, info)
+	if o.full {
+		text += fmt.Sprintf("(stopped after %d files; give a path further down)\n", maxWalked)
 	}
-	w := walker{gate: g, visit: visit}
-	err = w.folder(ctx, from, 0)
-	if w.stopped > 0 {
-		left += w.stopped
-	}
-	return left + w.left, err
+	return text
 }
 
 const (
@@ -102,12 +132,29 @@ const (
 	maxDepth  = 32    // folders within each other
 )
 
+var errFull = errors.New("too many files")
+
+// walk visits the files below a place by name.
+func (g *Gate) walk(ctx context.Context, from place, visit func(place, fs.FileInfo) error) (omitted, error) {
+	info, err := from.lstat()
+	if err != nil {
+		return omitted{}, err
+	}
+	if !info.IsDir() {
+		return omitted{}, visit(from, info)
+	}
+	w := walker{gate: g, visit: visit}
+	if err = w.folder(ctx, from, 0); errors.Is(err, errFull) {
+		w.full, err = true, nil
+	}
+	return w.omitted, err
+}
+
 type walker struct {
-	gate    *Gate
-	visit   func(place, fs.FileInfo) error
-	files   int
-	left    int
-	stopped int
+	omitted
+	gate  *Gate
+	visit func(place, fs.FileInfo) error
+	files int
 }
 
 func (w *walker) folder(ctx context.Context, at place, depth int) error {
@@ -139,20 +186,11 @@ func (w *walker) folder(ctx context.Context, at place, depth int) error {
 			continue
 		}
 		if w.files++; w.files > maxWalked {
-			w.stopped++
-			continue
+			return errFull
 		}
 		if err := w.visit(next, info); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// omitted says what a walk left out.
-func omitted(left int) string {
-	if left == 0 {
-		return ""
-	}
-	return fmt.Sprintf("(%d entries were left out: hidden names, links, files that were not chosen for this run or cannot be read)\n", left)
 }

@@ -24,20 +24,12 @@ const (
 	maxTotal   = 32 << 20
 )
 
-// seen is a file as the agent knows it.
-type seen struct {
-	hash [sha256.Size]byte
-}
-
-// remember notes that the agent has read a file, so that it may change it.
-func (g *Gate) remember(p place) {
-	raw, _, err := p.read()
-	if err != nil {
-		return // it vanished since; a change will say so
-	}
+// remember notes that the agent has seen a file with that hash, so that it may change
+// it.
+func (g *Gate) remember(p place, hash [sha256.Size]byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.seen[p.String()] = seen{sha256.Sum256(raw)}
+	g.seen[p.String()] = hash
 }
 
 func runWrite(_ context.Context, g *Gate, d decision) (fork.Called, error) {
@@ -109,11 +101,11 @@ func (g *Gate) current(p place) (text string, exists bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
-	s, ok := g.seen[p.String()]
+	hash, ok := g.seen[p.String()]
 	switch {
 	case !ok:
 		return "", true, fmt.Errorf("%s exists and you have not read it in this run; Read it first", p)
-	case s.hash != sha256.Sum256(raw):
+	case hash != sha256.Sum256(raw):
 		return "", true, fmt.Errorf("%s has changed since you read it; Read it again", p)
 	}
 	return string(raw), true, nil
@@ -145,7 +137,7 @@ func (g *Gate) put(p place, before, after string, exists bool) error {
 	}
 	g.written += int64(len(after))
 	g.changed[p.String()] = true
-	g.seen[p.String()] = seen{sha256.Sum256([]byte(after))}
+	g.seen[p.String()] = sha256.Sum256([]byte(after))
 	return nil
 }
 

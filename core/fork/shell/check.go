@@ -60,7 +60,6 @@ func parse(script string) (*syntax.File, error) {
 type checker struct {
 	functions map[string]bool
 	depth     int
-	stack     []bool // whether a node counts as a nesting
 	err       error
 }
 

@@ -20,8 +20,8 @@ type Files interface {
 	Resolve(cwd, p string) (string, error)
 	// Stat looks at a file or folder; no link is followed.
 	Stat(p string) (fs.FileInfo, error)
-	// ReadDir lists a folder by name.
-	ReadDir(p string) ([]fs.FileInfo, error)
+	// ReadDir lists a folder by name. left is how many entries it has that are not shown.
+	ReadDir(p string) (list []fs.FileInfo, left int, err error)
 	// ReadFile gives a file's content as it may be shown.
 	ReadFile(p string) ([]byte, error)
 }

@@ -44,6 +44,7 @@ func runFind(c *call) int {
 		}
 		fits = cond
 	}
+	defer c.unshown(c.left)
 	for _, p := range from {
 		info, err := c.stat(p)
 		if err != nil {

@@ -23,6 +23,7 @@ type grep struct {
 	excludeDir    []*regexp.Regexp
 	found         bool
 	failed        bool
+	long          bool // a long line was not searched whole, and that was said
 	shown         bool // something was printed, so that groups are told apart
 }
 
@@ -53,9 +54,10 @@ func runGrep(c *call) int {
 	}
 	deep := f.has('r') || f.has('R')
 	g.names = (deep || len(rest) > 1 || f.has('H')) && !f.has('h')
+	defer c.unshown(c.left)
 	switch {
 	case deep && len(rest) == 0:
-		g.tree(".")
+		g.tree("")
 	case deep:
 		for _, p := range rest {
 			if g.tree(p) != nil {
@@ -198,7 +200,11 @@ func basic(e string) string {
 
 // tree searches a folder and what is in it.
 func (g *grep) tree(p string) error {
-	info, err := g.c.stat(p)
+	at := p
+	if p == "" { // the current folder, and names without it
+		at = "."
+	}
+	info, err := g.c.stat(at)
 	if err != nil {
 		g.failed = true
 		if !g.f.has('s') {
@@ -210,7 +216,7 @@ func (g *grep) tree(p string) error {
 		g.c.inputs([]string{p}, g.input)
 		return g.c.ctx.Err()
 	}
-	list, err := g.c.readDir(p)
+	list, err := g.c.readDir(at)
 	if err != nil {
 		g.failed = true
 		return g.c.ctx.Err()
@@ -220,11 +226,7 @@ func (g *grep) tree(p string) error {
 			!e.IsDir() && (len(g.include) > 0 && !anyFits(g.include, e.Name()) || anyFits(g.exclude, e.Name())) {
 			continue
 		}
-		name := join(p, e.Name())
-		if p == "." {
-			name = e.Name()
-		}
-		if err := g.tree(name); err != nil {
+		if err := g.tree(join(p, e.Name())); err != nil {
 			return err
 		}
 		if g.found && g.f.has('q') {
@@ -249,12 +251,22 @@ func (g *grep) input(name string, in io.Reader) error {
 		name = "(standard input)"
 	}
 	n, at, last := 0, 0, 0
-	owed := 0 // lines of context behind a match
-	var early []string
+	owed := 0          // lines of context behind a match
+	var early []string // lines that may be context
+	kept := 0
+	defer func() { _ = g.c.hold(-kept) }()
+	keep := func(n int) error { kept += n; return g.c.hold(n) }
 	plain := !g.f.has('l') && !g.f.has('L') && !g.f.has('c') && !g.f.has('q')
 	err := g.c.lines(in, func(line []byte) error {
 		at++
-		hit := g.re.Match(line) != g.f.has('v')
+		looked := line
+		if len(line) > maxMatched {
+			if looked = line[:maxMatched]; !g.long {
+				g.long = true
+				g.c.fail(0, "of long lines the first %d KB are searched", maxMatched>>10)
+			}
+		}
+		hit := g.re.Match(looked) != g.f.has('v')
 		if hit {
 			n++
 			g.found = g.found || !g.f.has('L')
@@ -270,7 +282,7 @@ func (g *grep) input(name string, in io.Reader) error {
 		}
 		switch {
 		case hit && g.f.has('o'):
-			for _, m := range g.re.FindAll(line, -1) {
+			for _, m := range g.re.FindAll(looked, -1) {
 				if err := g.line(name, at, ":", string(m)); err != nil {
 					return err
 				}
@@ -286,7 +298,10 @@ func (g *grep) input(name string, in io.Reader) error {
 					return err
 				}
 			}
-			early, owed, last = early[:0], g.after, at
+			early, owed, last = nil, g.after, at
+			if err := keep(-kept); err != nil {
+				return err
+			}
 			if err := g.line(name, at, ":", string(line)); err != nil {
 				return err
 			}
@@ -295,8 +310,14 @@ func (g *grep) input(name string, in io.Reader) error {
 			last = at
 			return g.line(name, at, "-", string(line))
 		case g.before > 0:
-			if early = append(early, string(line)); len(early) > g.before {
+			early = append(early, string(line))
+			grown := len(line) + 16
+			if len(early) > g.before {
+				grown -= len(early[0]) + 16
 				early = early[1:]
+			}
+			if err := keep(grown); err != nil {
+				return err
 			}
 		}
 		return g.full(n)

@@ -19,6 +19,9 @@ func runLs(c *call) int {
 		names = []string{"."}
 	}
 	l := lister{c: c, f: f}
+	if f.has('a') || f.has('A') {
+		defer c.unshown(c.left)
+	}
 	status := 0
 	var files []fs.FileInfo
 	var folders []string
@@ -307,8 +310,9 @@ func runXargs(c *call) int {
 		run := slices.Concat(args, items[:n])
 		if mark != "" {
 			run = slices.Clone(args)
+			size := 0
 			for i := range run[1:] {
-				if len(run[i+1])/len(mark)*len(items[0]) > maxArguments {
+				if size += len(run[i+1]) + strings.Count(run[i+1], mark)*len(items[0]); size > maxArguments {
 					return c.fail(1, "the arguments are too long")
 				}
 				run[i+1] = strings.ReplaceAll(run[i+1], mark, items[0])

@@ -234,6 +234,7 @@ type runner struct {
 	fail   bool // set -o pipefail
 	quiet  int  // conditions, where set -e does not count
 	subst  int  // status of the last $( )
+	left   int  // entries of the folders listed so far that were not shown
 }
 
 // flow is what a statement does beside going on.

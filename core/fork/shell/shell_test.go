@@ -57,20 +57,23 @@ func (m mapFiles) ReadFile(p string) ([]byte, error) {
 	return b, wrap(p, err)
 }
 
-func (m mapFiles) ReadDir(p string) ([]fs.FileInfo, error) {
+func (m mapFiles) ReadDir(p string) (out []fs.FileInfo, left int, err error) {
 	list, err := m.MapFS.ReadDir(m.name(p))
 	if err != nil {
-		return nil, wrap(p, err)
+		return nil, 0, wrap(p, err)
 	}
-	var out []fs.FileInfo
 	for _, e := range list {
 		info, err := e.Info()
 		if err != nil {
-			return nil, err
+			return nil, 0, err
+		}
+		if strings.HasPrefix(e.Name(), ".") {
+			left++
+			continue
 		}
 		out = append(out, info)
 	}
-	return out, nil
+	return out, left, nil
 }
 
 var now = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
@@ -92,75 +95,78 @@ func run(t testing.TB, script string) (Output, error) {
 	return Run(context.Background(), testFiles(), script, Options{Cwd: "/memory", Home: "/memory", Now: func() time.Time { return now }})
 }
 
-// TestScripts holds what scripts give to what bash and the GNU tools give.
+// scripts are held to what bash and the GNU tools give.
+// Where ours differ, differs says why.
+var scripts = []struct{ script, want, differs string }{
+	{`cat a.md`, "name: a\nalpha\nbeta\ngamma\n", ""},
+	{`cat -n a.md | head -2`, "     1\tname: a\n     2\talpha\n", ""},
+	{`cd logs && pwd && ls && cd - >/dev/null && pwd`, "/memory/logs\nsub\nx.md\n/memory\n", ""},
+	{`ls`, "MEMORY.md\na.md\nb.md\nlogs\nsp ace.md\n", ""},
+	{`ls -t *.md | head -1`, "sp ace.md\n", ""},
+	{`ls -1 -r [ab].md`, "b.md\na.md\n", ""},
+	{`ls -la a.md`, "-rw-r--r-- 1 agent agent       25 2026-11-30 10:00 a.md\n", "owners are not shown"},
+	{`ls -R logs`, "logs:\nsub\nx.md\n\nlogs/sub:\ny.md\n", ""},
+	{`echo *.md; echo "*.md" '*'; echo nothing*`, "MEMORY.md a.md b.md sp ace.md\n*.md *\nnothing*\n", ""},
+	{`echo /memory/*/*.md logs/*/y.md ~/a*`, "/memory/logs/x.md logs/sub/y.md /memory/a.md\n", ""},
+	{`grep -rn Memory; grep -rn beta . --include='*.md' | sort`, "MEMORY.md:1:# Memory\n./a.md:3:beta\n./b.md:2:beta\n", ""},
+	{`grep -c -i beta a.md b.md`, "a.md:1\nb.md:2\n", ""},
+	{`grep -l beta *.md`, "a.md\nb.md\n", ""},
+	{`grep -rniE 'al(pha|ph)' /memory`, "/memory/a.md:2:alpha\n", ""},
+	{`grep -A1 -B1 -n beta a.md`, "2-alpha\n3:beta\n4-gamma\n", ""},
+	{`grep -o 'b.t' a.md b.md`, "a.md:bet\nb.md:bet\n", ""},
+	{`grep -v a a.md; echo $?`, "1\n", ""},
+	{`grep 'a\|g' a.md | wc -l`, "4\n", ""},
+	{`grep -w 'bet' a.md || echo none`, "none\n", ""},
+	{`grep -q alpha a.md && echo yes`, "yes\n", ""},
+	{`cat a.md | grep -e alpha -e gamma`, "alpha\ngamma\n", ""},
+	{`grep -L beta *.md`, "MEMORY.md\nsp ace.md\n", ""},
+	{`grep -m1 name a.md b.md -h`, "name: a\nname: b\n", ""},
+	{`find . -name '*.md' -type f | sort`, "./MEMORY.md\n./a.md\n./b.md\n./logs/sub/y.md\n./logs/x.md\n./sp ace.md\n", ""},
+	{`find /memory -maxdepth 1 -type d`, "/memory\n/memory/logs\n", ""},
+	{`find logs -newer a.md -name 'x*' -print`, "logs/x.md\n", ""},
+	{`find . -type f -mtime +1`, "./b.md\n", ""},
+	{`find . \( -name a.md -o -name b.md \) ! -name b.md`, "./a.md\n", ""},
+	{`find . -name '*.md' -mmin -90 | xargs -d '\n' grep -l spaced`, "./sp ace.md\n", "the clock of the test"},
+	{`find . -name '?.md' -print0 | xargs -0 wc -l`, "4 ./a.md\n3 ./b.md\n1 ./logs/sub/y.md\n5 ./logs/x.md\n13 total\n", "columns are not padded, folders are in order"},
+	{`sort logs/x.md`, "1 a\n1 a\n10 d\n2 b\n3 c\n", ""},
+	{`sort -rn logs/x.md | head -n 1`, "10 d\n", ""},
+	{`sort -u -k2 logs/x.md`, "1 a\n2 b\n3 c\n10 d\n", ""},
+	{`sort logs/x.md | uniq -c | sort -rn | head -1`, "      2 1 a\n", ""},
+	{`cut -d' ' -f2 logs/x.md | tr a-z A-Z | tr '\n' ' '`, "C A B A D ", ""},
+	{`head -c 4 a.md; echo; tail -n 1 a.md; tail -n +4 a.md; tail -2 a.md; head -n -3 a.md`, "name\ngamma\ngamma\nbeta\ngamma\nname: a\n", ""},
+	{`wc -l < a.md; wc a.md`, "4\n4 5 25 a.md\n", "columns are not padded"},
+	{`sed -n '2,3p' a.md; sed -n '/be/p' a.md; sed -n '$p' a.md; sed 2,4d a.md; sed 1q a.md`, "alpha\nbeta\nbeta\ngamma\nname: a\nname: a\n", ""},
+	{`stat -c '%n %s %F' a.md logs`, "a.md 25 regular file\nlogs 0 directory\n", "folders have no size"},
+	{`date -u +%Y-%m-%d`, "2026-11-30\n", ""},
+	{`basename /x/y.md .md; dirname /x/y.md`, "y\n/x\n", ""},
+	{`nl a.md | tail -1; seq 3 | tac | tr '\n' ,`, "     4\tgamma\n3,2,1,", ""},
+	{`for f in a b; do echo "$f: $(wc -l < $f.md)"; done`, "a: 4\nb: 3\n", ""},
+	{`while read -r k v; do echo "$v=$k"; done < logs/x.md | head -2`, "c=3\na=1\n", ""},
+	{`cat logs/x.md | while IFS=' ' read -r n _; do t=$((t+n)); echo $t; done | tail -1`, "17\n", ""},
+	{`i=0; while [ $i -lt 3 ]; do i=$((i+1)); [ $i -eq 2 ] && continue; echo $i; done`, "1\n3\n", ""},
+	{`until false; do echo once; break; done; for ((i=0;i<2;i++)); do echo $i; done`, "once\n0\n1\n", ""},
+	{`if [ -f a.md ] && [[ a.md == *.md ]]; then echo file; elif true; then echo no; else echo no; fi`, "file\n", ""},
+	{`[[ "x12" =~ ^x([0-9]+)$ ]] && echo ${BASH_REMATCH[1]}`, "12\n", ""},
+	{`case b.md in a*) echo a;; b*|c*) echo b;; *) echo other;; esac`, "b\n", ""},
+	{`f() { local x=in; echo "$x $1 $#"; return 3; }; x=out; f one two; echo $? $x`, "in one 2\n3 out\n", ""},
+	{`x=abc; echo ${x#a} ${x%c} ${x/b/X} ${#x} ${x:1:1} ${y:-none} ${x^^}`, "bc ab aXc 3 b none ABC\n", ""},
+	{`a=(1 "2 3" 4); a+=(5); echo ${#a[@]} "${a[1]}"; for i in "${a[@]}"; do echo "<$i>"; done`, "4 2 3\n<1>\n<2 3>\n<4>\n<5>\n", ""},
+	{"cat <<EOF\nhi $(echo there) ${HOME}\nEOF\ncat <<'EOF'\n$x\nEOF\ncat <<< word", "hi there /memory\n$x\nword\n", ""},
+	{`(cd logs; pwd); pwd; { echo a; echo b; } | wc -l`, "/memory/logs\n/memory\n2\n", ""},
+	{`cat nothere 2>/dev/null || echo missing; cat nothere 2>&1 | head -1`, "missing\ncat: /memory/nothere: No such file or directory\n", "paths are told in full"},
+	{`printf '%s-%d\n' a 1 b 2; printf '%05d|%-3s|\n' 42 x`, "a-1\nb-2\n00042|x  |\n", ""},
+	{`set -euo pipefail; false | true || echo failed; echo on; false; echo never`, "failed\non\n", ""},
+	{`set -u; echo $nope; echo never`, "nope: unbound variable\n", "the name of the shell is left out"},
+	{`! true; echo $?; true && false || echo or`, "1\nor\n", ""},
+	{`echo {a,b}{1..2} $((2**10 % 7)) $'t\tx'`, "a1 a2 b1 b2 2 t\tx\n", ""},
+	{`x=$(<a.md); echo "${x%%$'\n'*}"; echo $(cat sp*)`, "name: a\nspaced\n", ""},
+	{`echo ~root ~/a.md; test -d ~/logs && echo dir; [ -e nope ] || echo gone`, "~root /memory/a.md\ndir\ngone\n", "no user is looked up"},
+	{`yes=1; echo $yes; env=2; echo $env; export Z=3; echo $Z; unset Z; echo "[$Z]"`, "1\n2\n3\n[]\n", ""},
+	{`set -- a b c; shift; echo $1 $# "$@"`, "b 2 b c\n", ""},
+}
+
 func TestScripts(t *testing.T) {
-	for _, c := range []struct{ script, want string }{
-		{`cat a.md`, "name: a\nalpha\nbeta\ngamma\n"},
-		{`cat -n a.md | head -2`, "     1\tname: a\n     2\talpha\n"},
-		{`cd logs && pwd && ls && cd - >/dev/null && pwd`, "/memory/logs\nsub\nx.md\n/memory\n"},
-		{`ls`, "MEMORY.md\na.md\nb.md\nlogs\nsp ace.md\n"},
-		{`ls -t *.md | head -1`, "sp ace.md\n"},
-		{`ls -1 -r [ab].md`, "b.md\na.md\n"},
-		{`ls -la a.md`, "-rw-r--r-- 1 agent agent       25 2026-11-30 10:00 a.md\n"},
-		{`ls -R logs`, "logs:\nsub\nx.md\n\nlogs/sub:\ny.md\n"},
-		{`echo *.md; echo "*.md" '*'; echo nothing*`, "MEMORY.md a.md b.md sp ace.md\n*.md *\nnothing*\n"},
-		{`echo /memory/*/*.md logs/*/y.md ~/a*`, "/memory/logs/x.md logs/sub/y.md /memory/a.md\n"},
-		{`grep -rn beta . --include='*.md'`, "a.md:3:beta\nb.md:2:beta\n"},
-		{`grep -c -i beta a.md b.md`, "a.md:1\nb.md:2\n"},
-		{`grep -l beta *.md`, "a.md\nb.md\n"},
-		{`grep -rniE 'al(pha|ph)' /memory`, "/memory/a.md:2:alpha\n"},
-		{`grep -A1 -B1 -n beta a.md`, "2-alpha\n3:beta\n4-gamma\n"},
-		{`grep -o 'b.t' a.md b.md`, "a.md:bet\nb.md:bet\n"},
-		{`grep -v a a.md; echo $?`, "1\n"},
-		{`grep 'a\|g' a.md | wc -l`, "4\n"},
-		{`grep -w 'bet' a.md || echo none`, "none\n"},
-		{`grep -q alpha a.md && echo yes`, "yes\n"},
-		{`cat a.md | grep -e alpha -e gamma`, "alpha\ngamma\n"},
-		{`grep -L beta *.md`, "MEMORY.md\nsp ace.md\n"},
-		{`grep -m1 name a.md b.md -h`, "name: a\nname: b\n"},
-		{`find . -name '*.md' -type f | sort`, "./MEMORY.md\n./a.md\n./b.md\n./logs/sub/y.md\n./logs/x.md\n./sp ace.md\n"},
-		{`find /memory -maxdepth 1 -type d`, "/memory\n/memory/logs\n"},
-		{`find logs -newer a.md -name 'x*' -print`, "logs/x.md\n"},
-		{`find . -type f -mtime +1`, "./b.md\n"},
-		{`find . \( -name a.md -o -name b.md \) ! -name b.md`, "./a.md\n"},
-		{`find . -name '*.md' -mmin -90 | xargs -d '\n' grep -l spaced`, "./sp ace.md\n"},
-		{`find . -name '?.md' -print0 | xargs -0 wc -l`, "4 ./a.md\n3 ./b.md\n1 ./logs/sub/y.md\n5 ./logs/x.md\n13 total\n"},
-		{`sort logs/x.md`, "1 a\n1 a\n10 d\n2 b\n3 c\n"},
-		{`sort -rn logs/x.md | head -n 1`, "10 d\n"},
-		{`sort -u -k2 logs/x.md`, "1 a\n2 b\n3 c\n10 d\n"},
-		{`sort logs/x.md | uniq -c | sort -rn | head -1`, "      2 1 a\n"},
-		{`cut -d' ' -f2 logs/x.md | tr a-z A-Z | tr '\n' ' '`, "C A B A D "},
-		{`head -c 4 a.md; echo; tail -n 1 a.md; tail -n +4 a.md; tail -2 a.md; head -n -3 a.md`, "name\ngamma\ngamma\nbeta\ngamma\nname: a\n"},
-		{`wc -l < a.md; wc a.md`, "4\n4 5 25 a.md\n"},
-		{`sed -n '2,3p' a.md; sed -n '/be/p' a.md; sed -n '$p' a.md; sed 2,4d a.md; sed 1q a.md`, "alpha\nbeta\nbeta\ngamma\nname: a\nname: a\n"},
-		{`stat -c '%n %s %F' a.md logs`, "a.md 25 regular file\nlogs 0 directory\n"},
-		{`date -u +%Y-%m-%d`, "2026-11-30\n"},
-		{`basename /x/y.md .md; dirname /x/y.md`, "y\n/x\n"},
-		{`nl a.md | tail -1; seq 3 | tac | tr '\n' ,`, "     4\tgamma\n3,2,1,"},
-		{`for f in a b; do echo "$f: $(wc -l < $f.md)"; done`, "a: 4\nb: 3\n"},
-		{`while read -r k v; do echo "$v=$k"; done < logs/x.md | head -2`, "c=3\na=1\n"},
-		{`cat logs/x.md | while IFS=' ' read -r n _; do t=$((t+n)); echo $t; done | tail -1`, "17\n"},
-		{`i=0; while [ $i -lt 3 ]; do i=$((i+1)); [ $i -eq 2 ] && continue; echo $i; done`, "1\n3\n"},
-		{`until false; do echo once; break; done; for ((i=0;i<2;i++)); do echo $i; done`, "once\n0\n1\n"},
-		{`if [ -f a.md ] && [[ a.md == *.md ]]; then echo file; elif true; then echo no; else echo no; fi`, "file\n"},
-		{`[[ "x12" =~ ^x([0-9]+)$ ]] && echo ${BASH_REMATCH[1]}`, "12\n"},
-		{`case b.md in a*) echo a;; b*|c*) echo b;; *) echo other;; esac`, "b\n"},
-		{`f() { local x=in; echo "$x $1 $#"; return 3; }; x=out; f one two; echo $? $x`, "in one 2\n3 out\n"},
-		{`x=abc; echo ${x#a} ${x%c} ${x/b/X} ${#x} ${x:1:1} ${y:-none} ${x^^}`, "bc ab aXc 3 b none ABC\n"},
-		{`a=(1 "2 3" 4); a+=(5); echo ${#a[@]} "${a[1]}"; for i in "${a[@]}"; do echo "<$i>"; done`, "4 2 3\n<1>\n<2 3>\n<4>\n<5>\n"},
-		{"cat <<EOF\nhi $(echo there) ${HOME}\nEOF\ncat <<'EOF'\n$x\nEOF\ncat <<< word", "hi there /memory\n$x\nword\n"},
-		{`(cd logs; pwd); pwd; { echo a; echo b; } | wc -l`, "/memory/logs\n/memory\n2\n"},
-		{`cat nothere 2>/dev/null || echo missing; cat nothere 2>&1 | head -1`, "missing\ncat: /memory/nothere: No such file or directory\n"},
-		{`printf '%s-%d\n' a 1 b 2; printf '%05d|%-3s|\n' 42 x`, "a-1\nb-2\n00042|x  |\n"},
-		{`set -euo pipefail; false | true || echo failed; echo on; false; echo never`, "failed\non\n"},
-		{`set -u; echo $nope; echo never`, "nope: unbound variable\n"},
-		{`! true; echo $?; true && false || echo or`, "1\nor\n"},
-		{`echo {a,b}{1..2} $((2**10 % 7)) $'t\tx'`, "a1 a2 b1 b2 2 t\tx\n"},
-		{`x=$(<a.md); echo "${x%%$'\n'*}"; echo $(cat sp*)`, "name: a\nspaced\n"},
-		{`echo ~root ~/a.md; test -d ~/logs && echo dir; [ -e nope ] || echo gone`, "~root /memory/a.md\ndir\ngone\n"},
-		{`yes=1; echo $yes; env=2; echo $env; export Z=3; echo $Z; unset Z; echo "[$Z]"`, "1\n2\n3\n[]\n"},
-		{`set -- a b c; shift; echo $1 $# "$@"`, "b 2 b c\n"},
-	} {
+	for _, c := range scripts {
 		out, err := run(t, c.script)
 		if err != nil {
 			t.Errorf("%s\n%v", c.script, err)
@@ -169,6 +175,19 @@ func TestScripts(t *testing.T) {
 		if out.Text != c.want || len(out.Notes) > 0 {
 			t.Errorf("%s\ngives %q %v\n want %q", c.script, out.Text, out.Notes, c.want)
 		}
+	}
+}
+
+// TestUnshown: whoever looks for everything is told of what is not shown.
+func TestUnshown(t *testing.T) {
+	files := testFiles()
+	files.MapFS["hid/seen.md"] = &fstest.MapFile{Data: []byte("x\n")}
+	files.MapFS["hid/.lock"] = &fstest.MapFile{Data: []byte("x\n")}
+	out, err := Run(context.Background(), files, `ls -a hid; ls hid; find hid; grep -r x hid`, Options{Cwd: "/memory", Home: "/memory"})
+	const word = ": 1 entries are not shown: hidden names, links, or not chosen for this run\n"
+	want := "seen.md\nls" + word + "seen.md\nhid\nhid/seen.md\nfind" + word + "hid/seen.md:x\ngrep" + word
+	if err != nil || out.Text != want {
+		t.Errorf("%v %q\nwant %q", err, out.Text, want)
 	}
 }
 

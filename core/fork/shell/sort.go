@@ -62,7 +62,12 @@ func runSort(c *call) int {
 		}
 		return 0
 	}
+	compared := 0
 	slices.SortStableFunc(list, func(a, b string) int {
+		if compared++; compared&1023 == 0 && c.ctx.Err() != nil || compared < 0 {
+			compared = -1 << 62 // the script ends: the order makes no difference any more
+			return 0
+		}
 		n := byKeys(a, b)
 		if n == 0 && !f.has('s') && !f.has('u') {
 			n = strings.Compare(a, b) // as a last resort, as sort does

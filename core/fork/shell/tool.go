@@ -68,6 +68,13 @@ func (c *call) fail(status int, format string, a ...any) int {
 	return status
 }
 
+// unshown says how many entries of folders were left out since the count was from.
+func (c *call) unshown(from int) {
+	if n := c.left - from; n > 0 {
+		c.fail(0, "%d entries are not shown: hidden names, links, or not chosen for this run", n)
+	}
+}
+
 // print writes output. An error says that nobody reads on, or that the script ends.
 func (c *call) print(parts ...string) error {
 	for _, s := range parts {
@@ -225,12 +232,18 @@ const maxLine = 8<<20 + 1
 func (c *call) lines(in io.Reader, use func(line []byte) error) error {
 	br := bufio.NewReaderSize(in, 32<<10)
 	var long []byte
+	kept := 0 // bytes of a long line
+	defer func() { _ = c.hold(-kept) }()
 	for n := 0; ; n++ {
 		if n&63 == 0 && c.ctx.Err() != nil {
 			return c.ctx.Err()
 		}
 		part, err := br.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
+			kept += len(part)
+			if err := c.hold(len(part)); err != nil {
+				return err
+			}
 			if long = append(long, part...); len(long) > maxLine {
 				return errors.New("a line is too long")
 			}
@@ -239,7 +252,9 @@ func (c *call) lines(in io.Reader, use func(line []byte) error) error {
 		line := part
 		if len(long) > 0 {
 			line = append(long, part...)
-			long = long[:0]
+			long = nil
+			_ = c.hold(-kept)
+			kept = 0
 		}
 		if len(line) > 0 {
 			if uerr := use(bytes.TrimSuffix(line, []byte("\n"))); uerr != nil {
@@ -254,6 +269,34 @@ func (c *call) lines(in io.Reader, use func(line []byte) error) error {
 		}
 	}
 }
+
+// all reads an input whole. size is what it holds.
+func (c *call) all(in io.Reader, most int) (text []byte, size int, err error) {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := in.Read(buf)
+		if size += 2 * n; n > 0 {
+			if err := c.hold(2 * n); err != nil {
+				return nil, size, err
+			}
+			text = append(text, buf[:n]...)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return text, size, nil
+		case err != nil:
+			return nil, size, err
+		case len(text) > most:
+			return nil, size, fmt.Errorf("the input has more than %d KB", most>>10)
+		case c.ctx.Err() != nil:
+			return nil, size, c.ctx.Err()
+		}
+	}
+}
+
+// maxMatched is how much of a line is matched, in bytes: an expression cannot be
+// stopped, and takes up to 4 µs a byte.
+const maxMatched = 256 << 10
 
 // held gives all lines of all inputs. give gives their memory back.
 func (c *call) held(names []string) (list []string, give func(), status int) {

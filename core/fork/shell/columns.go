@@ -1,10 +1,10 @@
 package shell
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -12,15 +12,10 @@ import (
 
 // items splits the input of xargs.
 func (c *call) items(f flags) (list []string, give func(), ok bool) {
-	size := 0
+	text, size, err := c.all(c.in, maxArguments)
 	give = func() { _ = c.hold(-size) }
-	text, err := io.ReadAll(io.LimitReader(c.in, maxArguments+1))
-	if err != nil || len(text) > maxArguments {
-		c.fail(1, "more than %d KB of arguments", maxArguments>>10)
-		return nil, give, false
-	}
-	size = len(text) * 2
-	if c.hold(size) != nil {
+	if err != nil {
+		c.fail(1, "%v", err)
 		return nil, give, false
 	}
 	sep := ""
@@ -132,38 +127,45 @@ func runCut(c *call) int {
 	}
 	return c.inputs(names, func(_ string, in io.Reader) error {
 		return c.lines(in, func(line []byte) error {
-			var kept []string
-			switch {
-			case f.has('f'):
-				fields := strings.Split(string(line), delim)
-				if len(fields) == 1 {
-					if f.has('s') {
-						return nil
-					}
-					return c.print(string(line), "\n")
-				}
-				for i, s := range fields {
-					if inside(list, i+1) {
-						kept = append(kept, s)
-					}
-				}
-				return c.print(strings.Join(kept, delim), "\n")
-			case f.has('b'):
-				for i := range line {
-					if inside(list, i+1) {
-						kept = append(kept, string(line[i:i+1]))
-					}
-				}
-			default:
-				for i, ch := range []rune(string(line)) {
-					if inside(list, i+1) {
-						kept = append(kept, string(ch))
-					}
-				}
+			if f.has('f') {
+				return c.fieldsOf(line, delim, list, f.has('s'))
 			}
-			return c.print(strings.Join(kept, ""), "\n")
+			for at, n := 0, 1; at < len(line); n++ {
+				size := 1
+				if !f.has('b') {
+					_, size = utf8.DecodeRune(line[at:])
+				}
+				if inside(list, n) {
+					if _, err := c.w.Write(line[at : at+size]); err != nil {
+						return err
+					}
+				}
+				at += size
+			}
+			return c.print("\n")
 		})
 	})
+}
+
+// fieldsOf prints the fields of a line that a list names.
+func (c *call) fieldsOf(line []byte, delim string, list []span, only bool) error {
+	if !bytes.Contains(line, []byte(delim)) {
+		if only {
+			return nil
+		}
+		return c.print(string(line), "\n")
+	}
+	sep := ""
+	for n, more := 1, true; more; n++ {
+		var field []byte
+		if field, line, more = bytes.Cut(line, []byte(delim)); inside(list, n) {
+			if err := c.print(sep, string(field)); err != nil {
+				return err
+			}
+			sep = delim
+		}
+	}
+	return c.print("\n")
 }
 
 var classes = map[string]string{
@@ -186,6 +188,9 @@ func set(s string) ([]rune, error) {
 			}
 			for ch := in[i]; ch <= in[i+2]; ch++ {
 				out = append(out, ch)
+			}
+			if len(out) > 1<<17 {
+				return nil, errors.New("a set has at most 131,072 characters")
 			}
 			i += 2
 			continue
@@ -277,160 +282,4 @@ func (c *call) chars(in io.Reader, use func(rune) error) error {
 			return c.ctx.Err()
 		}
 	}
-}
-
-// sedCommand is one command: what it is for, and what it does.
-type sedCommand struct {
-	from, to sedAddress
-	ranged   bool
-	what     byte // p, d or q
-	active   bool
-}
-
-type sedAddress struct {
-	line int
-	last bool
-	re   *regexp.Regexp
-}
-
-var sedForm = regexp.MustCompile(`^\s*(?:(\d+|\$|/(?:[^/\\]|\\.)*/)(?:,\s*(\d+|\$|/(?:[^/\\]|\\.)*/))?)?\s*([pdq])\s*`)
-
-// runSed only prints: addresses with p, d and q.
-func runSed(c *call) int {
-	f, rest, err := c.parse("nErse:i:", map[string]byte{"quiet": 'n', "silent": 'n', "regexp-extended": 'E', "expression": 'e', "in-place": 'i'})
-	if err != nil {
-		return c.fail(2, "%v", err)
-	}
-	if f.has('i') {
-		return c.fail(2, "-i writes files, which is not open to you; use Edit")
-	}
-	scripts := f.values('e')
-	if len(scripts) == 0 {
-		if len(rest) == 0 {
-			return c.fail(2, "a script such as -n '2,5p' is missing")
-		}
-		scripts, rest = rest[:1], rest[1:]
-	}
-	commands, err := sedScript(strings.Join(scripts, ";"), f.has('E') || f.has('r'))
-	if err != nil {
-		return c.fail(2, "%v", err)
-	}
-	at := 0
-	return c.inputs(rest, func(_ string, in io.Reader) error {
-		// One line is kept back, so that $ is known.
-		var held string
-		any := false
-		do := func(last bool) error {
-			at++
-			return c.sed(commands, held, at, last, !f.has('n'))
-		}
-		err := c.lines(in, func(line []byte) error {
-			if any {
-				if err := do(false); err != nil {
-					return err
-				}
-			}
-			held, any = string(line), true
-			return nil
-		})
-		if err == nil && any {
-			err = do(true)
-		}
-		return err
-	})
-}
-
-func sedScript(text string, extended bool) ([]*sedCommand, error) {
-	var list []*sedCommand
-	address := func(s string) (a sedAddress, err error) {
-		switch {
-		case s == "$":
-			a.last = true
-		case s != "" && s[0] == '/':
-			expr := strings.ReplaceAll(s[1:len(s)-1], `\/`, "/")
-			if !extended {
-				expr = basic(expr)
-			}
-			a.re, err = regexp.Compile(expr)
-		case s != "":
-			a.line, err = strconv.Atoi(s)
-		}
-		return a, err
-	}
-	for text = strings.Trim(text, "; \n\t"); text != ""; text = strings.TrimLeft(text, "; \n\t}") {
-		m := sedForm.FindStringSubmatch(text)
-		if m == nil || len(list) == 50 {
-			return nil, fmt.Errorf("%.60q is not known here: sed only prints, with addresses and p, d or q, such as -n '2,5p' or -n '/re/p'", text)
-		}
-		cmd := &sedCommand{ranged: m[2] != "", what: m[3][0]}
-		var err1, err2 error
-		cmd.from, err1 = address(m[1])
-		cmd.to, err2 = address(m[2])
-		if err := errors.Join(err1, err2); err != nil {
-			return nil, err
-		}
-		list = append(list, cmd)
-		text = text[len(m[0]):]
-	}
-	return list, nil
-}
-
-func (a sedAddress) fits(line string, at int, last bool) bool {
-	switch {
-	case a.last:
-		return last
-	case a.re != nil:
-		return a.re.MatchString(line)
-	case a.line > 0:
-		return at == a.line
-	}
-	return true
-}
-
-func (s *sedCommand) fits(line string, at int, last bool) bool {
-	if !s.ranged {
-		return s.from.fits(line, at, last)
-	}
-	if s.active {
-		if s.to.line > 0 && at >= s.to.line || s.to.line == 0 && s.to.fits(line, at, last) {
-			s.active = false
-		}
-		return s.to.line == 0 || at <= s.to.line
-	}
-	if !s.from.fits(line, at, last) {
-		return false
-	}
-	s.active = s.to.line == 0 || s.to.line > at
-	return true
-}
-
-func (c *call) sed(list []*sedCommand, line string, at int, last, auto bool) error {
-	quit := false
-	for _, s := range list {
-		if !s.fits(line, at, last) {
-			continue
-		}
-		switch s.what {
-		case 'd':
-			return nil
-		case 'p':
-			if err := c.print(line, "\n"); err != nil {
-				return err
-			}
-		case 'q':
-			quit = true
-		}
-		if quit {
-			break
-		}
-	}
-	if auto {
-		if err := c.print(line, "\n"); err != nil {
-			return err
-		}
-	}
-	if quit {
-		return errEnough
-	}
-	return nil
 }
