@@ -38,6 +38,9 @@ func (m *Memory) Current(p string) (content string, exists bool, err error) {
 // ApplyAs is Apply for the result of another session, which the history names as its
 // origin; "" is this one.
 func (m *Memory) ApplyAs(ctx context.Context, c change.Change, origin string) (*Change, error) {
+	if err := m.MayWrite(); err != nil {
+		return nil, err
+	}
 	losses, notes := m.store.Check(ctx)
 	n := m.notice(losses, notes)
 	if c.Empty() {

@@ -34,6 +34,7 @@ type app struct {
 	store                  string
 	json                   bool
 	dailyLog, allowSecrets bool
+	allowApply             bool
 }
 
 // Run runs a command line and gives the exit code.
@@ -96,10 +97,11 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.json, "json", false, "print JSON")
 	f.BoolVar(&a.allowSecrets, "allow-secrets", false, "let what looks like a secret be written")
 	a.serveFlags(root)
+	a.applyFlag(root)
 	for _, c := range []*cobra.Command{
 		a.serveCommand(), a.whereCommand(), a.configCommand(), a.contextCommand(), a.listCommand(), a.readCommand(),
 		a.writeCommand(), a.deleteCommand(), a.searchCommand(), a.historyCommand(), a.undoCommand(), a.purgeCommand(),
-		a.sessionsCommand(), a.resumeCommand(), a.exportCommand(), a.adoptCommand(), a.storesCommand(),
+		a.sessionsCommand(), a.resumeCommand(), a.exportCommand(), a.adoptCommand(), a.storesCommand(), a.proposalsCommand(),
 		a.jobsCommand(), a.jobCommand(), a.hookCommand(), a.hooksCommand(), a.usageCommand(),
 		a.demoCommand(), a.versionCommand(),
 	} {

@@ -18,6 +18,9 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"mem/core/change"
+	"mem/core/memory"
+	"mem/core/proposal"
 	"mem/core/settings"
 	"mem/internal/cli"
 	"mem/internal/term"
@@ -28,6 +31,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"mem-mcp":  func() { os.Exit(memMCP(os.Args[1:])) },
 		"holdlock": holdLock,
+		"propose":  propose,
 	})
 }
 
@@ -47,6 +51,36 @@ func memMCP(args []string) int {
 		env.Now = func() time.Time { return now }
 	}
 	return cli.Run(ctx, env, term.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, "test", args)
+}
+
+// propose leaves a proposal in the memory directory of the first argument, as a job does
+// under review: the second one is a topic that it deletes, the third one that it adds.
+func propose() {
+	env := settings.FromOS()
+	fail := func(err error) {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	now, err := time.Parse(time.RFC3339, os.Getenv("TEST_NOW"))
+	fail(err)
+	env.Now = func() time.Time { return now }
+	m, err := memory.Open(memory.Options{Env: env, MemoryDir: os.Args[1]})
+	fail(err)
+	old, _, err := m.Current(os.Args[2])
+	fail(err)
+	v, _, err := m.View(context.Background())
+	fail(err)
+	c := v.Delete(os.Args[2], old)
+	body := "---\nname: new\ndescription: New\ntype: user\n---\n\nA token \x1b[31mred.\n"
+	c.Files = append(c.Files, change.File{Path: os.Args[3], Kind: change.Create, New: body})
+	units := proposal.Split(c)
+	units[0].Reason = "said elsewhere"
+	s, err := proposal.Of(m).Settle(context.Background(), proposal.Submission{Kind: "dream", Title: "two things", Report: "A report.", Policy: proposal.Review, Units: units})
+	fail(err)
+	fmt.Println(s.Proposal.ID)
+	fail(m.Close())
 }
 
 // holdLock keeps the lock of a memory directory, as a program that hangs does,
