@@ -92,9 +92,10 @@ type chooser struct {
 
 // named takes the engine that the configuration names.
 func (c chooser) named(automatic bool) Choice {
-	name, source := c.cfg.Engine, c.cfg.Source("engine")
+	name, set := c.cfg.Engine, c.cfg.Source("engine")
+	source := strings.TrimSuffix(set, ":") // a value that is about to be written has no line yet
 	out := Choice{Name: name}
-	if automatic && costs(name) && !c.inFile(source) {
+	if automatic && costs(name) && !c.inFile(set) {
 		out.Missing = fmt.Sprintf("%s names the engine %s, and a run that nobody asked for takes one that costs money only if the configuration file names it (`mem-mcp engine use %s`)", source, name, name)
 		out.Why = out.Missing
 		return out
