@@ -32,9 +32,10 @@ type Client struct {
 	// Submitted says that what a person typed is in submitted_prompt: its prompt may be
 	// another text.
 	Submitted bool
-	// Seconds is the unit of its timeouts in seconds; 0 gives none, where versions differ.
+	// Together says that the end of a turn tells the prompt and the answer.
+	Together bool
+	// How many of its timeouts' units make a second; 0 gives no timeout, where versions differ.
 	timeoutUnit float64
-	matcher     string // that its entries need; "" is none
 	file        func(env settings.Env) string
 	projectFile string // below the root of a project
 	note        string // what else a person has to do
@@ -76,7 +77,7 @@ var Clients = []Client{
 			"PreCompress": PreCompact, "SessionEnd": SessionEnd,
 		},
 		Install: []string{"SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"},
-		JSON:    true, timeoutUnit: 1000,
+		JSON:    true, Together: true, timeoutUnit: 1000,
 		file:        func(env settings.Env) string { return below(env.Home, ".gemini", "settings.json") },
 		projectFile: ".gemini/settings.json",
 	},
@@ -91,11 +92,11 @@ var Clients = []Client{
 
 // Unsupported are clients that have hooks or the like and why mem does not use them.
 var Unsupported = map[string]string{
-	"cursor":      "what its payloads hold could not be verified in its documentation",
-	"windsurf":    "what its payloads hold could not be verified in its documentation",
-	"copilot-cli": "its hooks tell neither the answer nor take context, and mem does not read its transcripts",
+	"cursor":      "which fields its payloads have could not be verified in its documentation",
+	"windsurf":    "which fields its payloads have could not be verified in its documentation",
+	"copilot-cli": "its hooks take no context and do not tell the answer, and mem does not read its transcripts",
 	"opencode":    "it has plugins in JavaScript, no hooks that run a program",
-	"vscode":      "it reads the hooks of Claude Code's settings; install those",
+	"vscode":      "where it keeps hooks of a user could not be verified in its documentation",
 }
 
 func below(dir string, names ...string) string {

@@ -128,8 +128,8 @@ func (h *Hook) run(ctx context.Context, t *Turn, asked bool) *Outcome {
 		return out
 	}
 	c := Case{Turn: t, Memory: m, Jobs: job.Open(m.StateDirectory(), h.Env), Asked: asked}
+	h.record(ctx, c, out)
 	if !asked {
-		h.record(ctx, c, out)
 		if text := h.text(ctx, c, out); text != "" {
 			out.Output = t.Client.Output(t.Event, t.Name, text)
 		}

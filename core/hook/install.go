@@ -20,7 +20,7 @@ import (
 const timeout = 10
 
 // ours recognises a command of ours whatever its path and its flags.
-var ours = regexp.MustCompile(`(^|[/\\\s"'])mem-mcp(\.exe)?["']?\s+hook(\s|$)`)
+var ours = regexp.MustCompile(`(^|[/\\\s"'])mem-mcp[\w.-]*["']?\s+hook(\s|$)`)
 
 // Command is what a client is told to run: program is its path.
 func (c Client) Command(goos, program string, flags ...string) string {
@@ -91,6 +91,9 @@ func (c Client) State(content string) (*Installed, error) {
 // Add gives a settings file with hooks of ours that run command at events, each once, and
 // no others of ours. Everything else in it, comments included, stays as it is.
 func (c Client) Add(content, command string, events []string) (string, error) {
+	if !ours.MatchString(command) {
+		return "", fmt.Errorf("%s would not be known again as a hook of mem: the program's name has to begin with mem-mcp. Call it so, or make a link of that name and start that", command)
+	}
 	out, err := strip(content, func(h found) bool { return h.command == command && slices.Contains(events, h.event) })
 	if err != nil {
 		return "", err

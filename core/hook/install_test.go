@@ -291,6 +291,14 @@ func TestCommand(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 	}
+	for _, named := range []string{"mem-mcp-dev hook", "/x/mem-mcp_0.3.exe hook --client codex"} {
+		if !ours.MatchString(named) {
+			t.Errorf("%q does not count as ours", named)
+		}
+	}
+	if _, err := claude.Add("", "/bin/memory hook", claude.Install); err == nil || !strings.Contains(err.Error(), "has to begin with mem-mcp") {
+		t.Errorf("got %v", err)
+	}
 	for _, other := range []string{"mem-mcp hooks", "mem-mcp", "echo mem-mcp-hook", "xmem-mcp hook", ""} {
 		if ours.MatchString(other) {
 			t.Errorf("%q counts as ours", other)

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"context"
+	"os"
 
 	"mem/core/sessions"
 	"mem/core/transcript"
@@ -17,46 +18,47 @@ func records(t *Turn) bool {
 // reads. From then on the recorded session is the transcript.
 func (h *Hook) record(ctx context.Context, c Case, out *Outcome) {
 	t := c.Turn
-	if !records(t) {
+	if !records(t) || t.Event != Prompt && t.Event != Stop && len(checks[t.Event]) == 0 {
 		return
+	}
+	path, err := transcript.RecordedPath(h.Env, c.Memory.Location.Directory, t.Session)
+	if err != nil {
+		path = ""
 	}
 	t.Transcript = ""
-	if !c.Memory.Config.Hooks.RecordTurns {
+	defer func() {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			t.Transcript = path
+		}
+	}()
+	if !c.Memory.Config.Hooks.RecordTurns || c.Asked {
 		return
 	}
-	var entries []transcript.Entry
-	switch t.Event {
-	case Prompt:
-		if !answersTogether(t.Client) && t.Prompt != "" {
-			entries = append(entries, transcript.Entry{Role: "user", Text: t.Prompt})
-		}
-	case Stop:
-		if answersTogether(t.Client) && t.Prompt != "" {
-			entries = append(entries, transcript.Entry{Role: "user", Text: t.Prompt})
-		}
-		if t.Answer != "" {
-			entries = append(entries, transcript.Entry{Role: "assistant", Text: t.Answer})
-		}
-	}
+	entries := told(t)
 	if len(entries) == 0 {
 		return
 	}
-	if err := transcript.ValidID(t.Session); err != nil {
+	if err != nil {
 		out.note("the turn is not recorded: %v", err)
 		return
 	}
 	s := sessions.Open(c.Memory, sessions.Options{Version: h.Version})
-	r, err := s.Append(ctx, sessions.AppendOptions{Session: t.Session, Client: t.Client.Name, Entries: entries})
-	if err != nil {
+	if _, err := s.Append(ctx, sessions.AppendOptions{Session: t.Session, Client: t.Client.Name, Entries: entries}); err != nil {
 		out.note("%v", err)
-	}
-	if r != nil {
-		t.Transcript = r.Path
 	}
 	if err := s.Close(); err != nil {
 		out.note("%v", err)
 	}
 }
 
-// answersTogether reports whether the end of a turn tells the prompt, too.
-func answersTogether(c Client) bool { return c.Name == "gemini-cli" }
+// told is what a payload tells of the conversation.
+func told(t *Turn) []transcript.Entry {
+	var entries []transcript.Entry
+	if t.Prompt != "" && (t.Event == Stop) == t.Client.Together {
+		entries = append(entries, transcript.Entry{Role: "user", Text: t.Prompt})
+	}
+	if t.Event == Stop && t.Answer != "" {
+		entries = append(entries, transcript.Entry{Role: "assistant", Text: t.Answer})
+	}
+	return entries
+}

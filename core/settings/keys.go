@@ -192,9 +192,10 @@ func Keys() []Key {
 		Doc: "Folders that are read and searched beside memory and never written, each under a name: a team's handbook, another project's memory. They are addressed as extra/<name>."}))
 	keys = append(keys, engineKeys()...)
 	keys = append(keys, jobKeys()...)
-	return append(keys,
-		count("hooks.prompt_memories", "0", "memories", 0, func(c *Config) any { return &c.Hooks.PromptMemories },
-			"Memories that match a prompt and are shown with it, at most 50. 0 shows none."),
+	prompt := count("hooks.prompt_memories", "0", "memories", 0, func(c *Config) any { return &c.Hooks.PromptMemories },
+		"Memories that match a prompt and are shown with it. 0 shows none.")
+	prompt.Max = 50
+	return append(keys, prompt,
 		fileOnly(boolean("hooks.record_turns", "true", func(c *Config) any { return &c.Hooks.RecordTurns },
 			"Record what hooks tell of a conversation whose client keeps no transcript that mem reads. Secrets are taken out.")),
 	)

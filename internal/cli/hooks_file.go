@@ -176,11 +176,15 @@ func stamp(path string) string {
 	return name
 }
 
-// projectRoot is the root of the project that the flags name.
+// projectRoot is the top of the checkout that the flags name: a client reads the settings
+// there, not those of the repository that a worktree belongs to.
 func (a *app) projectRoot() (string, error) {
 	loc, err := memdir.Locate(a.env, memdir.LocateOptions{Project: a.project})
 	if err != nil {
 		return "", err
+	}
+	if loc.Project.Worktree != "" {
+		return loc.Project.Worktree, nil
 	}
 	return loc.Project.Root, nil
 }

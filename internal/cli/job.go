@@ -107,13 +107,13 @@ func (a *app) runJob(ctx context.Context, id string) error {
 			err := fmt.Errorf("this version of mem cannot run jobs of the kind %q", rec.Kind)
 			return errors.Join(err, run.End(job.Failed, func(r *job.Record) { r.Reason = err.Error() }))
 		}
-		return a.endJob(ctx, run, func() error { return k.run(ctx, a, m, jobs, run) })
+		return endJob(ctx, run, jobGrace, func() error { return k.run(ctx, a, m, jobs, run) })
 	})
 }
 
 // endJob runs f and ends the run with what came of it, unless f did. When ctx ends and f
-// does not return, the record is ended without it, and the process with it.
-func (a *app) endJob(ctx context.Context, run *job.Run, f func() error) error {
+// does not return within grace, the record is ended without it, and the process with it.
+func endJob(ctx context.Context, run *job.Run, grace time.Duration, f func() error) error {
 	done := make(chan error, 1)
 	go func() {
 		defer func() {
@@ -129,8 +129,8 @@ func (a *app) endJob(ctx context.Context, run *job.Run, f func() error) error {
 	case <-ctx.Done():
 		select {
 		case err = <-done:
-		case <-time.After(jobGrace):
-			err = fmt.Errorf("the job did not end within %s after it was told to: %w", jobGrace, context.Cause(ctx))
+		case <-time.After(grace):
+			err = fmt.Errorf("the job did not end within %s after it was told to: %w", grace, context.Cause(ctx))
 		}
 	}
 	state, reason := job.Done, ""

@@ -50,6 +50,9 @@ func memMCP(args []string) int {
 		}
 		env.Now = func() time.Time { return now }
 	}
+	if os.Getenv("TEST_JOBS") != "" {
+		cli.UseFakeJobs()
+	}
 	return cli.Run(ctx, env, term.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, "test", args)
 }
 
@@ -112,6 +115,8 @@ func TestScripts(t *testing.T) {
 			"mkgit":   mkGit,
 			"bytes":   writeBytes,
 			"expand":  expand,
+
+			"jobs-end": jobsEnd,
 		},
 	})
 }
@@ -237,6 +242,24 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	ts.Fatalf("%s did not appear", args[0])
+}
+
+// jobsEnd waits until no record of a job says that it goes on.
+func jobsEnd(ts *testscript.TestScript, _ bool, _ []string) {
+	for range 1000 {
+		records, err := filepath.Glob(filepath.Join(ts.Getenv("XDG_STATE_HOME"), "mem", "*", "jobs", "*.json"))
+		ts.Check(err)
+		open := len(records) == 0
+		for _, r := range records {
+			text := ts.ReadFile(r)
+			open = open || strings.Contains(text, `"state": "running"`) || strings.Contains(text, `"state": "queued"`)
+		}
+		if !open {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("a job does not end")
 }
 
 // mkGit makes the least that is a git repository.
