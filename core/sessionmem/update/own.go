@@ -27,6 +27,9 @@ func (e *OverError) Error() string {
 	return "the summary is too long, and nothing was written: " + strings.Join(all, "; ") + ". Condense what matters least, keep \"Current State\" and \"Errors & Corrections\", and send all of it again"
 }
 
+// ErrSecret says that a summary was not written for what is in it.
+var ErrSecret = errors.New("the summary holds what looks like a secret, and nothing was written; leave it out")
+
 // Written is a summary that somebody wrote.
 type Written struct {
 	File   *sessionmem.File
@@ -47,7 +50,7 @@ func Own(ctx context.Context, m *memory.Memory, jobs *job.Jobs, x *transcript.Se
 		return nil, &OverError{over}
 	}
 	if _, found := m.Guard().Redact([]byte(content)); len(found) > 0 {
-		return nil, errors.New("the summary holds what looks like a secret, and nothing was written; leave it out")
+		return nil, ErrSecret
 	}
 	if sum.Filled() == 0 || !slices.ContainsFunc(sum.Parts, func(p sessionmem.Part) bool { return p.Known }) {
 		return nil, fmt.Errorf("the summary has none of its sections filled, and nothing was written. This is its form:\n\n%s", sessionmem.Template())
