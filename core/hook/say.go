@@ -27,6 +27,10 @@ func (h *Hook) sessionStart(ctx context.Context, c Case, out *Outcome) string {
 			parts = append(parts, strings.TrimSpace(s.Text))
 		}
 	}
+	if len(c.Memory.Warnings) > 0 {
+		out.note("%s", c.Memory.Warnings[0])
+		parts = append(parts, "The configuration of mem has a fault, and no work on memory starts by itself until it is mended. Tell the person you work for that `mem-mcp config` says what is wrong.")
+	}
 	for _, offer := range append([]Offer{waiting, undecided}, h.Offers...) {
 		texts, err := offer(ctx, c)
 		if err != nil {
