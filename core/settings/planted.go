@@ -17,11 +17,11 @@ import (
 // it starts, so a variable that names an endpoint, a key or a program counts only if this
 // gives nil.
 func (c Client) Planted(name string) *EnvValue {
-	if v, ok := c.process.planted[variable(name)]; ok {
-		return &v // FromOS took it away
-	}
 	here := c.process.Getenv(name)
 	if here == "" {
+		if v, ok := c.process.planted[variable(name)]; ok {
+			return &v // FromOS took it away
+		}
 		return nil
 	}
 	for _, v := range c.Environ(name) {

@@ -34,6 +34,12 @@ func TestPlantedIn(t *testing.T) {
 	}
 	e := s.env
 	e.planted = got
+	e.Lookup = func(name string) (string, bool) {
+		if _, ok := got[name]; ok {
+			return "", false
+		}
+		return s.env.lookup(name)
+	}
 	if notes := e.Planted(); len(notes) != 2 || !strings.HasPrefix(notes[1], "XDG_CONFIG_HOME is ignored: env of project settings ") {
 		t.Errorf("got %q", notes)
 	}
