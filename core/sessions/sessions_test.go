@@ -608,6 +608,17 @@ func TestMovedIsOffered(t *testing.T) {
 	if err != nil || !strings.Contains(c.Text, "mem-mcp adopt "+old) {
 		t.Errorf("%+v %v", c, err)
 	}
+	// The client was started here since: it made an empty memory directory and a session.
+	if err := os.MkdirAll(s.m.Location.Directory, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	here := d.put(second, talk(second, d.env.Cwd, "Where is everything?", "Gone."), time.Minute)
+	if l, err := s.List(t.Context(), ListOptions{}); err != nil || l.Total != 1 || !strings.Contains(strings.Join(l.Notes, " "), "mem-mcp adopt "+old) {
+		t.Errorf("%+v %v", l, err)
+	}
+	if err := os.Remove(here); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := s.m.Adopt(t.Context(), memory.AdoptOptions{Old: old}); err != nil {
 		t.Fatal(err)
 	}
