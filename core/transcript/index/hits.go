@@ -34,9 +34,9 @@ func (x *Index) hits(ctx context.Context, q Query, p *parsed, found []scored, re
 	seen := map[record]bool{}
 	// A file that was replaced must not make a search read all its entries.
 	q.Begin = min(max(q.Begin, 0), len(found))
-	end := min(len(found), q.Begin+3*limit+20)
+	toRead := 3*limit + 20
 	at := 0
-	for ; at < end && len(res.Hits) < limit; at++ {
+	for ; at < len(found) && len(res.Hits) < limit && toRead > 0; at++ {
 		s := found[at]
 		if err := ctx.Err(); err != nil {
 			return err
@@ -56,6 +56,7 @@ func (x *Index) hits(ctx context.Context, q Query, p *parsed, found []scored, re
 		if at < q.Begin {
 			continue
 		}
+		toRead--
 		ok, err := r.read(&h, s.id.source())
 		if err != nil && !slices.ContainsFunc(res.Unread, func(u Unread) bool { return u.Path == h.Path }) {
 			res.Unread = append(res.Unread, Unread{h.Path, err.Error()})
