@@ -59,6 +59,7 @@ type Outcome struct {
 type Archived struct {
 	Directory string    `json:"directory"` // where the copies lie
 	Sessions  []Outcome `json:"sessions"`
+	Failed    int       `json:"failed,omitempty"` // sessions that were not copied; Skipped says why
 	Skipped   []Skipped `json:"skipped,omitempty"`
 }
 
@@ -77,6 +78,7 @@ func Archive(ctx context.Context, env settings.Env, list []*Session, o ArchiveOp
 	if err := makeFolder(a.dir); err != nil {
 		return nil, fmt.Errorf("archiving sessions: %w", err)
 	}
+	sweep(a.dir, env.Time())
 	for _, s := range list {
 		a.total += s.Size
 	}
@@ -89,11 +91,29 @@ func Archive(ctx context.Context, env settings.Env, list []*Session, o ArchiveOp
 		a.progress(start + s.Size - a.done)
 		if err != nil {
 			a.skip(s.Path, err)
+			a.out.Failed++
 			continue
 		}
 		a.out.Sessions = append(a.out.Sessions, outcome)
 	}
 	return &a.out, nil
+}
+
+// abandoned is after how long without a write an unfinished copy is one of a process that
+// died: reading the largest one back takes minutes.
+const abandoned = time.Hour
+
+// sweep removes the unfinished copies that processes left which died.
+func sweep(dir string, now time.Time) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || !strings.HasPrefix(d.Name(), tempPrefix) || !strings.HasSuffix(d.Name(), ".tmp") {
+			return nil
+		}
+		if info, err := d.Info(); err == nil && now.Sub(info.ModTime()) > abandoned {
+			_ = os.Remove(path) // what cannot be removed is only in the way
+		}
+		return nil
+	})
 }
 
 // archiver is one run of Archive.

@@ -153,6 +153,30 @@ func TestArchivedSessionsAreFound(t *testing.T) {
 	}
 }
 
+// What processes left that died is removed once nobody can be at work on it.
+func TestArchiveSweeps(t *testing.T) {
+	h := newHome(t)
+	p := h.repository("proj")
+	h.session(p.Root, id(1), chat(p.Root, "x"), time.Hour)
+	list := h.find(FindOptions{Project: p}).List
+	got := h.archive(list)
+	for name, ago := range map[string]time.Duration{".mem-1.tmp": 2 * time.Hour, ".mem-2.tmp": 10 * time.Minute, id(1) + "/tool-results/.mem-3.tmp": 2 * time.Hour, "mine.tmp": 3 * time.Hour} {
+		path := filepath.Join(got.Directory, filepath.FromSlash(name))
+		h.write(path, "half of a copy")
+		if at := h.now.Add(-ago); os.Chtimes(path, at, at) != nil {
+			t.Fatal("times")
+		}
+	}
+	if again := h.archive(list); len(again.Skipped) > 0 || again.Failed > 0 {
+		t.Errorf("%+v", again)
+	}
+	for name, want := range map[string]bool{".mem-1.tmp": false, ".mem-2.tmp": true, id(1) + "/tool-results/.mem-3.tmp": false, "mine.tmp": true, id(1) + archiveExt: true} {
+		if _, err := os.Stat(filepath.Join(got.Directory, filepath.FromSlash(name))); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestArchiveOfWhatChanged(t *testing.T) {
 	h := newHome(t)
 	p := h.repository("proj")
