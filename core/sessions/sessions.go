@@ -227,6 +227,9 @@ func (s *Sessions) open(ctx context.Context, path string, p Progress, read reade
 	t, err := read(ctx, src, size, transcript.Options{Progress: p.of("reading the transcript")})
 	if err != nil {
 		src.Close()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if errors.Is(err, transcript.ErrNoRecords) {
 			return nil, fmt.Errorf("%s is no transcript, or JSON that does not have one record on each line: %w", memdir.ShownName(path), err)
 		}
