@@ -23,7 +23,16 @@ import (
 	"mem/core/transcript/transcripttest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		if err := child(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // desk is a home with a project whose client keeps transcripts.
 type desk struct {
@@ -40,17 +49,19 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	d := &desk{t: t, vars: map[string]string{}, now: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)}
-	d.env = settings.Env{
-		Lookup: func(k string) (string, bool) { v, ok := d.vars[k]; return v, ok },
-		Now:    func() time.Time { return d.now },
-		Home:   home, Cwd: filepath.Join(home, "project"),
-		ConfigDir: filepath.Join(home, "config"), StateDir: filepath.Join(home, "state"), CacheDir: filepath.Join(home, "cache"),
-		ManagedSettings: filepath.Join(home, "managed.json"),
-	}
+	d.env = envOf(home, func() time.Time { return d.now }, func(k string) (string, bool) { v, ok := d.vars[k]; return v, ok })
 	if err := os.MkdirAll(d.env.Cwd, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return d
+}
+
+func envOf(home string, now func() time.Time, lookup func(string) (string, bool)) settings.Env {
+	return settings.Env{
+		Lookup: lookup, Now: now, Home: home, Cwd: filepath.Join(home, "project"),
+		ConfigDir: filepath.Join(home, "config"), StateDir: filepath.Join(home, "state"), CacheDir: filepath.Join(home, "cache"),
+		ManagedSettings: filepath.Join(home, "managed.json"),
+	}
 }
 
 func (d *desk) open(o Options) *Sessions {
