@@ -58,7 +58,7 @@ func (v *View) retype(p string, src *overlay) bool {
 	}
 	t := v.cache.head(p, info)
 	if t == nil {
-		if t, err = v.cache.readHead(src, p, info, v.limits.scanLines()); err != nil {
+		if t, err = v.cache.readHead(src, p, info, v.limits.scanLines(), newPatience(lookAtMost)); err != nil {
 			return false
 		}
 	}

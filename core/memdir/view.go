@@ -315,11 +315,12 @@ type unread struct {
 func (v *View) readHeads(ctx context.Context) error {
 	var next atomic.Int64
 	var wg sync.WaitGroup
+	some := newPatience(viewPatience)
 	for range min(runtime.GOMAXPROCS(0), maxReaders, 1+len(v.unread)/32) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(v.unread) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				u := &v.unread[i]
-				v.Topics[u.at], u.err = v.cache.readHead(v.src, u.path, u.info, v.limits.scanLines())
+				v.Topics[u.at], u.err = v.cache.readHead(v.src, u.path, u.info, v.limits.scanLines(), some)
 			}
 		})
 	}
