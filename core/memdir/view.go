@@ -39,6 +39,9 @@ type View struct {
 	unread []unread             // while it is built
 	dirs   map[string]time.Time // modification times of the folders that were read
 	readAt time.Time
+
+	formOnce sync.Once
+	form     memfile.Form
 }
 
 // Problem is a file or folder that a View leaves out, with the reason and the
@@ -367,6 +370,11 @@ func (v *View) LoadPath(p string) (*Body, error) { return v.cache.Load(v.src, p,
 // Form gives the frontmatter form that a new topic takes: the one most topics
 // of this directory have, flat in an empty one.
 func (v *View) Form() memfile.Form {
+	v.formOnce.Do(func() { v.form = v.mostlyForm() })
+	return v.form
+}
+
+func (v *View) mostlyForm() memfile.Form {
 	nested, flat := 0, 0
 	for _, t := range v.Topics {
 		switch t.Form {
