@@ -44,7 +44,7 @@ func (v *View) Typed(ctx context.Context, buffers map[string]Buffer) (now *View,
 			return nil, false // it is small enough now
 		}
 	}
-	if n.readIndex() != nil {
+	if v.IndexError != nil || n.readIndex() != nil || n.IndexError != nil {
 		return nil, false
 	}
 	return n, true

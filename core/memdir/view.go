@@ -30,6 +30,9 @@ type View struct {
 	// LinkedOnly is set where the index stands at the root of a repository:
 	// there only linked files are topics.
 	LinkedOnly bool
+	// IndexError is why the index is not read, nil where it is or where there is none;
+	// see Limits.IndexMayFail.
+	IndexError *FileError
 
 	src    fs.FS
 	cache  *Cache
@@ -56,6 +59,10 @@ type Limits struct {
 	TopicBytes  int64 // larger files are listed as problems, not read; 0 means DefaultTopicBytes
 	ScanLines   int   // lines of a topic that a scan reads; 0 means MaxScanLines
 	EntryLength int   // characters of an entry that is made from a description; 0 means EntryLength
+	// IndexMayFail reads the topics of a directory whose index cannot be read as memory,
+	// as IndexError says, for those who look at files one by one. Otherwise it is an error:
+	// a View without the index says of every topic that nothing names it.
+	IndexMayFail bool
 }
 
 const (
@@ -145,6 +152,9 @@ func Read(ctx context.Context, src fs.FS, cache *Cache, limits Limits) (*View, e
 	if err := v.readHeads(ctx); err != nil {
 		return nil, err
 	}
+	if v.IndexError != nil {
+		v.problem(memfile.IndexName, "%s. %s.", v.IndexError.Reason, upperFirst(v.IndexError.Hint))
+	}
 	sort.Slice(v.Topics, func(i, j int) bool { return v.Topics[i].Path < v.Topics[j].Path })
 	for _, t := range v.Topics {
 		v.byPath[t.Path] = t
@@ -162,7 +172,7 @@ func (v *View) readNames(ctx context.Context) error {
 		if err := v.readIndex(); err != nil {
 			return err
 		}
-		if v.LinkedOnly = v.Index.Exists; v.LinkedOnly {
+		if v.LinkedOnly = v.Index.Exists || v.IndexError != nil; v.LinkedOnly {
 			return v.readLinked(ctx)
 		}
 		return v.walk(ctx, ".", 0)
@@ -182,6 +192,23 @@ func (v *View) Over(ctx context.Context, buffers map[string]Buffer) (*View, erro
 }
 
 func (v *View) readIndex() error {
+	err := v.tryIndex()
+	if v.limits.IndexMayFail && errors.As(err, &v.IndexError) {
+		v.Index = memfile.NoIndex()
+		return nil
+	}
+	return err
+}
+
+// upperFirst writes a hint as a sentence.
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+func (v *View) tryIndex() error {
 	info, err := lstat(v.src, memfile.IndexName)
 	if err != nil {
 		if isNotExist(err) {
@@ -277,6 +304,7 @@ func (v *View) visitDir(ctx context.Context, p string, depth int) error {
 	switch {
 	case p == LogsDir:
 		v.readLogs()
+	case p == memfile.IndexName: // told as what is wrong with the index
 	case memfile.IsMarkdown(p):
 		v.problem(p, "is a folder with the name of a memory file. Rename it.")
 	case depth >= maxDepth:
