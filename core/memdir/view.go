@@ -40,6 +40,7 @@ type View struct {
 	byPath map[string]*Topic
 	names  names
 	unread []unread             // while it is built
+	seen   int                  // names, while it is built
 	dirs   map[string]time.Time // modification times of the folders that were read
 	readAt time.Time
 
@@ -77,8 +78,11 @@ const (
 	maxDepth = 16
 	// maxReaders bounds how many files are read at a time.
 	maxReaders = 4
-	// maxFiles bounds how many topics a View holds.
+	// maxFiles bounds how many topics a View holds, and maxNames how many names of any
+	// kind it looks at for them: a MEMORY.md that was saved in the wrong place, such as a
+	// home or the root of a disk, must not have all of that read.
 	maxFiles = 100_000
+	maxNames = 3 * maxFiles
 )
 
 func (l Limits) scanLines() int {
@@ -246,6 +250,9 @@ func (v *View) walk(ctx context.Context, dir string, depth int) error {
 		}
 		v.problem(dir, "cannot be read: %v. Check its permissions.", err)
 		return nil
+	}
+	if v.seen += len(entries) + 1; v.seen > maxNames {
+		return fmt.Errorf("more than %d files and folders below the memory directory; is it the right one? Move %s to a folder of its own, or choose another with --memory-dir", maxNames, memfile.IndexName)
 	}
 	if dir != "." && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == memfile.IndexName }) {
 		v.Nested = append(v.Nested, dir)
