@@ -29,7 +29,7 @@ type Held struct {
 	Item   string `json:"item"` // names it for whoever lets it through
 	Path   string `json:"path"`
 	Line   int    `json:"line,omitempty"`
-	Kind   string `json:"kind"` // user-topic, home-path, email, secret, hidden
+	Kind   string `json:"kind"` // user-topic, home-path, email, secret, hidden, name, size
 	Reason string `json:"reason"`
 	// Never says that nobody can let it through here.
 	Never bool `json:"never,omitempty"`
@@ -108,13 +108,16 @@ func (s *Shared) Publish(ctx context.Context, opt PublishOptions) (*Published, e
 	if len(shape) > 0 {
 		return nil, &InvalidError{Snapshot: s.Snapshot, Problems: shape}
 	}
+	if err := a.wholeStore(); err != nil {
+		return nil, err
+	}
 	if len(a.mine.files) == 0 {
 		return nil, fmt.Errorf("the memory of %s in %s is empty: there is nothing to publish, and publishing would empty the snapshot; pull first", s.Agent, s.Store)
 	}
-	if len(opt.Note) > maxNoteText {
-		return nil, fmt.Errorf("the note has %d bytes; it may have %d", len(opt.Note), maxNoteText)
-	}
 	p := &publishing{analysis: a, opt: opt, hold: map[string]bool{}, allowed: map[string]bool{}}
+	if err := p.checkNote(); err != nil {
+		return nil, err
+	}
 	if err := p.plan(); err != nil {
 		return nil, err
 	}
@@ -145,7 +148,7 @@ func (p *publishing) plan() error {
 		for _, n := range it.names() {
 			known[n] = true
 		}
-		if len(only) > 0 && !meant(only, it) {
+		if len(only) > 0 && !meant(only, it) || p.unread(it) {
 			p.holdItem(it)
 		}
 	}
@@ -161,6 +164,7 @@ func (p *publishing) plan() error {
 		}
 		p.held, p.hold[path] = append(p.held, h), true
 	}
+	p.holdCollisions()
 	var conflicts []Conflict
 	for _, it := range p.items {
 		o, open, err := p.topic(it)

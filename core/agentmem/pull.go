@@ -111,6 +111,9 @@ func (s *Shared) Pull(ctx context.Context, opt PullOptions) (*Pulled, error) {
 	if bad := a.blocking(opt.Accept); len(bad) > 0 {
 		return nil, &InvalidError{Snapshot: s.Snapshot, Problems: bad}
 	}
+	if err := a.wholeStore(); err != nil {
+		return nil, err
+	}
 	out := &Pulled{}
 	if !a.theirs.exists {
 		nothing, err := s.m.Apply(ctx, change.Change{})
@@ -121,7 +124,7 @@ func (s *Shared) Pull(ctx context.Context, opt PullOptions) (*Pulled, error) {
 		return out, s.left(ctx, out)
 	}
 	w := wishes{list: opt.Wishes, apply: opt.Apply}
-	if len(a.mine.files) == 0 {
+	if len(a.mine.files)+len(a.mine.left) == 0 {
 		out.Initialized, w.apply = true, true
 		a.st.Files = map[string]fileState{}
 		a.items = nil
@@ -154,6 +157,15 @@ func (s *Shared) Pull(ctx context.Context, opt PullOptions) (*Pulled, error) {
 		return nil, fmt.Errorf("the news were taken (change %s), but that could not be noted, so they may be offered again: %w", done.ID, err)
 	}
 	return out, s.left(ctx, out)
+}
+
+// wholeStore makes sure that all of this memory was read: what was not would pass for
+// deleted here.
+func (a *analysis) wholeStore() error {
+	if !a.mine.partial {
+		return nil
+	}
+	return fmt.Errorf("the memory of %s is not read whole, and what was not read would pass for deleted: %s. Nothing was written", a.Agent, a.mine.problems[len(a.mine.problems)-1].Reason)
 }
 
 func checkWishes(list []Wish) error {
