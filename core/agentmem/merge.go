@@ -1,6 +1,8 @@
 package agentmem
 
 import (
+	"slices"
+
 	"mem/core/change"
 )
 
@@ -47,6 +49,19 @@ func (w wishes) file(names ...string) Choice {
 		}
 	}
 	return ""
+}
+
+// wanted tells whether a topic that was skipped is asked for by its name after all.
+func (w wishes) wanted(f fileState, names ...string) bool {
+	if f.Seen == nil {
+		return false
+	}
+	for _, v := range w.list {
+		if v.Part == "" && (v.Choice == TakeTheirs || v.Choice == TakeBoth) && slices.Contains(names, v.Path) {
+			return true
+		}
+	}
+	return false
 }
 
 func (w wishes) part(p change.Part, names ...string) Choice {
@@ -135,6 +150,9 @@ func (a *analysis) pullItem(it *item, w wishes) (*outcome, error) {
 	f := a.st.Files[it.base]
 	if it.base == "" {
 		f = fileState{}
+	}
+	if w.wanted(f, it.names()...) {
+		f.Seen = nil
 	}
 	o := &outcome{it: it, state: f, kept: true, settle: true}
 	theirSum, mineSum := a.theirs.sum(it.theirs), a.mine.sum(it.mine)

@@ -106,7 +106,7 @@ func (s *Shared) Publish(ctx context.Context, opt PublishOptions) (*Published, e
 		}
 	}
 	if len(shape) > 0 {
-		return nil, &InvalidError{Snapshot: s.Snapshot, Problems: shape}
+		return nil, &InvalidError{Agent: s.Agent, Snapshot: s.Snapshot, Problems: shape}
 	}
 	if err := a.wholeStore(); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,8 +26,9 @@ type PullOptions struct {
 	Apply bool
 	// Wishes are decisions about single topics, or parts of them.
 	Wishes []Wish
-	// Accept takes texts that hold what looks like a secret, hidden characters or commands to
-	// their reader, and a snapshot older than the last one. Only a person may set it.
+	// Accept takes texts that hold hidden characters or commands to their reader, and a
+	// snapshot older than the last one. Only a person may set it. What looks like a secret is
+	// taken only where the memory was opened, or the context made, to allow secrets.
 	Accept bool
 }
 
@@ -45,8 +47,8 @@ type Pulled struct {
 
 // InvalidError says why a snapshot is not used. Nothing was written.
 type InvalidError struct {
-	Snapshot string
-	Problems []Problem
+	Agent, Snapshot string
+	Problems        []Problem
 }
 
 func (e *InvalidError) Error() string {
@@ -59,21 +61,38 @@ func (e *InvalidError) Error() string {
 		lines = append(lines, p.String())
 	}
 	words := strings.Join(lines, "; ")
-	hint := ""
-	for _, p := range e.Problems {
-		if p.Kind == ProblemContent {
-			hint = ". A person who has read it can take it: mem-mcp snapshot pull AGENT --accept"
+	var flags []string
+	flag := func(f string) {
+		if !slices.Contains(flags, f) {
+			flags = append(flags, f)
 		}
+	}
+	skip, hint := "", ""
+	for _, p := range e.Problems {
+		switch {
+		case p.Kind != ProblemContent:
+			continue
+		case p.Secret:
+			flag("--allow-secrets")
+		default:
+			flag("--accept")
+		}
+		if skip == "" {
+			skip = memdir.ShownName(p.Path)
+		}
+	}
+	if len(flags) > 0 {
+		hint = fmt.Sprintf(". To take the rest without it, skip each such file: mem-mcp snapshot pull %s --apply --take skip:%s. A person who has read it can take it: %s", e.Agent, skip, strings.Join(flags, " "))
 	}
 	return fmt.Sprintf("the snapshot %s is not used, and nothing was written: %s%s", e.Snapshot, words, hint)
 }
 
 // OlderError says that the checkout has a snapshot from before the one that was last
 // synced here.
-type OlderError struct{ Have, Synced string }
+type OlderError struct{ Agent, Have, Synced string }
 
 func (e *OlderError) Error() string {
-	return fmt.Sprintf("the snapshot in the checkout is of %s, and the one that this memory was last synced with of %s: an older commit or another branch is checked out, and taking it would undo news. Nothing was written. Name the topics that you want, or check out the newer one; a person can take it all the same with mem-mcp snapshot pull AGENT --accept", e.Have, e.Synced)
+	return fmt.Sprintf("the snapshot in the checkout is of %s, and the one that this memory was last synced with of %s: an older commit or another branch is checked out, and taking it would undo news. Nothing was written. Name the topics that you want, or check out the newer one; a person can take it all the same with mem-mcp snapshot pull %s --apply --accept", e.Have, e.Synced, e.Agent)
 }
 
 // lock keeps two pulls or publishes of one memory apart.
@@ -108,8 +127,12 @@ func (s *Shared) Pull(ctx context.Context, opt PullOptions) (*Pulled, error) {
 		return nil, err
 	}
 	defer a.close()
-	if bad := a.blocking(opt.Accept); len(bad) > 0 {
-		return nil, &InvalidError{Snapshot: s.Snapshot, Problems: bad}
+	w := wishes{list: opt.Wishes, apply: opt.Apply}
+	if err := a.findWanted(w); err != nil {
+		return nil, err
+	}
+	if bad := a.blocking(w, opt.Accept, s.m.AllowsSecrets(ctx)); len(bad) > 0 {
+		return nil, &InvalidError{Agent: s.Agent, Snapshot: s.Snapshot, Problems: bad}
 	}
 	if err := a.wholeStore(); err != nil {
 		return nil, err
@@ -123,7 +146,6 @@ func (s *Shared) Pull(ctx context.Context, opt PullOptions) (*Pulled, error) {
 		out.Change = *nothing
 		return out, s.left(ctx, out)
 	}
-	w := wishes{list: opt.Wishes, apply: opt.Apply}
 	if len(a.mine.files)+len(a.mine.left) == 0 {
 		out.Initialized, w.apply = true, true
 		a.st.Files = map[string]fileState{}
@@ -132,7 +154,7 @@ func (s *Shared) Pull(ctx context.Context, opt PullOptions) (*Pulled, error) {
 			return nil, err
 		}
 	} else if w.apply && !opt.Accept && a.older() {
-		return nil, &OlderError{Have: a.manifest.UpdatedAt.Format(time.RFC3339), Synced: a.st.UpdatedAt}
+		return nil, &OlderError{Agent: s.Agent, Have: a.manifest.UpdatedAt.Format(time.RFC3339Nano), Synced: a.st.UpdatedAt}
 	}
 	outcomes, err := a.pull(w)
 	if err != nil {
@@ -144,9 +166,6 @@ func (s *Shared) Pull(ctx context.Context, opt PullOptions) (*Pulled, error) {
 	c, err := a.changeOf(outcomes)
 	if err != nil {
 		return nil, err
-	}
-	if opt.Accept {
-		ctx = memory.AllowSecrets(ctx)
 	}
 	done, err := s.m.Apply(ctx, c)
 	if err != nil {

@@ -137,7 +137,7 @@ func (a *app) snapshotPullCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&o.Apply, "apply", false, "take all that neither conflicts nor deletes")
 	c.Flags().StringArrayVar(&take, "take", nil, `decide about a topic: CHOICE:PATH or CHOICE:PATH:PART, where CHOICE is theirs, mine, both or skip and PATH may be "*"`)
-	c.Flags().BoolVar(&o.Accept, "accept", false, "take what the guard found, and an older snapshot: you have read it")
+	c.Flags().BoolVar(&o.Accept, "accept", false, "take commands to the reader and hidden characters that the guard found, and an older snapshot: you have read it; secrets need --allow-secrets")
 	return c
 }
 
