@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"mem/core/agentmem"
 	"mem/core/job"
 	"mem/core/memdir"
 	"mem/core/memory"
@@ -14,7 +15,9 @@ import (
 
 // What the tools for proposals have in common.
 
-func (t target) proposals() *proposal.Proposals { return proposal.Of(t.Memory) }
+func (t target) proposals() *proposal.Proposals {
+	return proposal.Of(t.Memory).Hearing(agentmem.Discarders())
+}
 
 func (t target) jobs() *job.Jobs { return job.Open(t.StateDirectory(), t.Env()) }
 

@@ -206,6 +206,12 @@ func meant(only map[string]bool, it *item) bool {
 	return false
 }
 
+// leave keeps a topic as it is in the snapshot, and tells why.
+func (p *publishing) leave(it *item, why string) {
+	p.holdItem(it)
+	p.notes = append(p.notes, fmt.Sprintf("%s stays as it is in the snapshot: %s. To publish the text here, decide first: mem-mcp snapshot pull %s --take both:%s (or theirs).", memdir.ShownName(it.path()), why, p.Agent, memdir.ShownName(it.path())))
+}
+
 func (p *publishing) holdItem(it *item) {
 	for _, n := range it.names() {
 		p.hold[n] = true
@@ -251,10 +257,14 @@ func (p *publishing) topic(it *item) (*published, []Conflict, error) {
 	whole := func(words string) []Conflict {
 		return []Conflict{{Conflict: change.Conflict{Path: it.path(), Part: words, Base: p.known(f.Base), Ours: mine, Theirs: theirs}, Whole: true}}
 	}
+	skipped := f.Seen != nil && theirSum == *f.Seen
 	switch {
 	case !here && theirSum == f.Base && it.theirs == it.base:
 		o.action = "removed"
 		return o, nil, nil
+	case skipped && (!here || !there && f.Base != none):
+		p.leave(it, "what the team did to it was skipped")
+		return nil, nil, nil
 	case !here:
 		return o, whole("the topic was removed here, and the team changed it"), nil
 	case !there && f.Base != none:
@@ -264,6 +274,10 @@ func (p *publishing) topic(it *item) (*published, []Conflict, error) {
 		return o, nil, nil
 	}
 	merged, open := change.Resolve(it.path(), p.known(f.Base), mine, theirs, nil)
+	if len(open) > 0 && skipped {
+		p.leave(it, "the team's text of it was skipped, and it conflicts with the text here")
+		return nil, nil, nil
+	}
 	if len(open) > 0 {
 		var all []Conflict
 		for _, c := range open {

@@ -58,12 +58,17 @@ func Open(o memory.Options, agent string) (*Shared, error) {
 	if err != nil {
 		return nil, err
 	}
+	return sharedOf(m, folder), nil
+}
+
+// sharedOf gives an opened memory of an agent with its snapshot.
+func sharedOf(m *memory.Memory, folder string) *Shared {
 	top := Checkout(m.Location.Project)
 	dir := filepath.Join(top, filepath.FromSlash(SnapshotsDir), folder)
 	return &Shared{
 		Agent: folder, Top: top, Store: m.Location.Directory, Snapshot: dir, m: m,
 		state: stateStore{filepath.Join(m.StateDirectory(), stateFolder, store.Key(dir))},
-	}, nil
+	}
 }
 
 // Close lets go of the memory.
