@@ -37,17 +37,6 @@ func applyAllowed(ctx context.Context) bool {
 	return ok
 }
 
-// personError says that a person has to decide.
-type personError struct {
-	id       string
-	question string // what a person is asked
-}
-
-func (e *personError) Error() string {
-	return fmt.Sprintf("the proposal %s waits for a person, so an agent cannot apply it. Nothing was changed. Tell the person what it does and that they can apply it: "+
-		"with `mem-mcp proposals apply %s`, or by starting this server with --allow-apply", e.id, e.id)
-}
-
 // Limits of what results say of proposals.
 const (
 	maxProposals = 30

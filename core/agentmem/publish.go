@@ -22,6 +22,8 @@ type PublishOptions struct {
 	// Allow are held items that a person lets through, as Held.Item names them.
 	Allow []string
 	Note  string // for the team, kept in snapshot.json
+	// Plan is that of a dry run that a person agreed to; another one is not made. "" is any.
+	Plan string
 }
 
 // Held is a topic that is not published, and why.
@@ -54,6 +56,16 @@ type Published struct {
 	MoreHeld  int             `json:"moreHeld,omitempty"`
 	Diff      string          `json:"diff,omitempty"` // of a dry run, without secrets, cut
 	Notes     []string        `json:"notes,omitempty"`
+	// Plan names exactly what would be written, "" for nothing. Allowed is what is let through.
+	Plan    string `json:"-"`
+	Allowed []Held `json:"-"`
+}
+
+// PlanError says that what would be published is not what a person agreed to.
+type PlanError struct{ Agent string }
+
+func (e *PlanError) Error() string {
+	return fmt.Sprintf("the memory of %s or its snapshot changed since what would be published was shown. Nothing was published; look at it again", e.Agent)
 }
 
 // PullFirstError says that the snapshot has news that conflict with what is published.
@@ -130,6 +142,7 @@ type publishing struct {
 	hold    map[string]bool // topics that stay as they are in the snapshot
 	allowed map[string]bool
 	held    []Held
+	let     []Held // through
 	all     []*published
 }
 
@@ -159,7 +172,11 @@ func (p *publishing) plan() error {
 	}
 	for path := range p.private {
 		h := Held{Item: path + ":user-topic", Path: path, Kind: "user-topic", Reason: "it is a memory about a person (type user)"}
-		if p.hold[path] || p.allowed[h.Item] || p.allowed[path] {
+		if p.hold[path] {
+			continue
+		}
+		if p.allowed[h.Item] || p.allowed[path] {
+			p.let = append(p.let, h)
 			continue
 		}
 		p.held, p.hold[path] = append(p.held, h), true
@@ -344,6 +361,13 @@ func (p *publishing) finish(ctx context.Context) (*Published, error) {
 		out.MoreFiles, out.Files = n-maxFiles, out.Files[:maxFiles]
 	}
 	out.Notes = append(out.Notes, few(p.notes)...)
+	out.Allowed = p.let
+	if write {
+		out.Plan = p.planOf()
+	}
+	if p.opt.Plan != "" && p.opt.Plan != out.Plan {
+		return nil, &PlanError{Agent: p.Agent}
+	}
 	if !p.opt.Confirm {
 		out.Diff = p.m.Diff(c)
 		return out, nil
@@ -359,6 +383,18 @@ func (p *publishing) finish(ctx context.Context) (*Published, error) {
 		return nil, errors.Join(fmt.Errorf("the snapshot was published, but that could not be noted here"), err)
 	}
 	return out, nil
+}
+
+// planOf names what would be written: the paths and texts of all files, and the note.
+func (p *publishing) planOf() string {
+	var parts []string
+	for _, o := range p.all {
+		if !o.same {
+			parts = append(parts, o.it.theirs+"\x00"+o.path+"\x00"+sumOf(o.text))
+		}
+	}
+	sort.Strings(parts)
+	return sumOf(strings.Join(parts, "\n") + "\n" + p.opt.Note)
 }
 
 func few(notes []string) []string {

@@ -34,6 +34,7 @@ func (p *publishing) check(o *published) bool {
 		h.Path = o.path
 		h.Item = o.path + ":" + h.Kind
 		if !h.Never && (p.allowed[h.Item] || p.allowed[o.path]) {
+			p.let = append(p.let, h)
 			return
 		}
 		stop = true

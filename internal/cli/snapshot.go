@@ -197,7 +197,7 @@ func (a *app) snapshotPublishCommand() *cobra.Command {
 				if !a.asked(cmd, "Publish it? [y/N] ") {
 					return errors.New("nothing was published")
 				}
-				o.Confirm = true
+				o.Confirm, o.Plan = true, p.Plan
 				if p, err = s.Publish(cmd.Context(), o); err != nil {
 					return err
 				}
