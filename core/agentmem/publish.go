@@ -429,5 +429,6 @@ func (p *publishing) settle() error {
 			}
 		}
 	}
+	p.st.Last = nil // what was pulled went to the team, or did not differ
 	return p.saveState(true)
 }

@@ -172,7 +172,7 @@ func (s *Shared) Pull(ctx context.Context, opt PullOptions) (*Pulled, error) {
 		return nil, err
 	}
 	out.Change = *done
-	if err := a.settleState(outcomes); err != nil {
+	if err := a.settleState(outcomes, done.ID); err != nil {
 		return nil, fmt.Errorf("the news were taken (change %s), but that could not be noted, so they may be offered again: %w", done.ID, err)
 	}
 	return out, s.left(ctx, out)
@@ -257,8 +257,8 @@ func diff(from, to string) []text.Edit {
 	return text.Diff(from, to)
 }
 
-// settleState notes what both sides have in common now.
-func (a *analysis) settleState(outcomes []*outcome) error {
+// settleState notes what both sides have in common now, after the change id.
+func (a *analysis) settleState(outcomes []*outcome, id string) error {
 	files := map[string]fileState{}
 	settled := true
 	for _, o := range outcomes {
@@ -291,7 +291,11 @@ func (a *analysis) settleState(outcomes []*outcome) error {
 			a.keep(s, true)
 		}
 	}
+	before := a.st.Files
 	a.st.Files = files
+	if id != "" {
+		a.st.noteLast(id, before, outcomes)
+	}
 	return a.saveState(settled)
 }
 

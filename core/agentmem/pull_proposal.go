@@ -151,7 +151,7 @@ func skipDiscarded(ctx context.Context, m *memory.Memory, _ *proposal.Proposal, 
 	if err != nil {
 		return err
 	}
-	return a.settleState(outcomes)
+	return a.settleState(outcomes, "")
 }
 
 // bothTexts shows the two versions of a part, without secrets.

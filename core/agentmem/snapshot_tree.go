@@ -65,7 +65,10 @@ func readTree(ctx context.Context, dir string, snapshot bool, known *hashes) (*t
 		return nil, fmt.Errorf("reading %s: %w", dir, project.Reason(err))
 	}
 	t.root, t.exists = root, true
-	w := walker{tree: t, snapshot: snapshot, known: known, folded: map[string]string{}}
+	w := walker{tree: t, snapshot: snapshot, known: known, folded: map[string]string{}, most: maxListed}
+	if most, ok := ctx.Value(listedKey{}).(int); ok {
+		w.most = most
+	}
 	if err := w.folder(ctx, "."); err != nil {
 		t.close()
 		return nil, err
@@ -80,8 +83,12 @@ func (t *tree) close() {
 	}
 }
 
+// listedKey is the key under which a context carries how many names are looked at, for tests.
+type listedKey struct{}
+
 type walker struct {
 	*tree
+	most     int // names that are looked at
 	snapshot bool
 	known    *hashes
 	folded   map[string]string // name as a file system without case sees it -> path
@@ -127,8 +134,8 @@ func (w *walker) folder(ctx context.Context, rel string) error {
 		}
 		list, err := f.ReadDir(512)
 		for _, d := range list {
-			if w.listed++; w.listed > maxListed {
-				w.stop("%s holds more than %d names; a memory has some hundred", w.dir, maxListed)
+			if w.listed++; w.listed > w.most {
+				w.stop("%s holds more than %d names; a memory has some hundred", w.dir, w.most)
 				break
 			}
 			p := path.Join(rel, d.Name())

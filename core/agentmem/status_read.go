@@ -153,6 +153,10 @@ func (s *Shared) look(ctx context.Context) (*analysis, error) {
 		a.close()
 		return nil, err
 	}
+	if err := a.followUndo(ctx); err != nil {
+		a.close()
+		return nil, err
+	}
 	if !a.st.known && len(a.mine.files) > 0 && len(a.theirs.files) > 0 {
 		if err := a.baseFromGit(ctx); err != nil {
 			a.notes = append(a.notes, fmt.Sprintf("What this memory and the snapshot had in common could not be looked up in git: %v.", err))
