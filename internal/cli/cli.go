@@ -48,9 +48,13 @@ func Run(ctx context.Context, env settings.Env, streams term.Streams, version st
 	root.SetErr(streams.Err)
 	err := root.ExecuteContext(ctx)
 	var wrong *term.UsageError
+	var notMerged notMergedError
 	switch {
 	case err == nil:
 		return ExitOK
+	case errors.As(err, &notMerged):
+		a.complain(err)
+		return ExitNotMerged
 	case errors.As(err, &wrong):
 		a.complain(err)
 		fmt.Fprintln(streams.Err, "See mem-mcp --help.")
