@@ -278,3 +278,92 @@ func TestOffersAtSessionStart(t *testing.T) {
 		t.Errorf("a cancelled one is offered: %q", out)
 	}
 }
+
+// TestProposalsAreTold: under review, what a turn taught waits, and the next
+// conversation is told.
+func TestProposalsAreTold(t *testing.T) {
+	p := newPlace(t)
+	s := modeltest.Start(t, modeltest.Call("Write", modeltest.In{"file_path": "/memory/no-mocks.md", "content": lesson}), modeltest.Say("Done."))
+	p.withModel(t, s, modeltest.Anthropic, "jobs:\n  extract:\n    policy: review\n  session_memory:\n    enabled: false\n")
+	id := "bbbbbbbb-0000-4000-8000-000000000001"
+	path := p.session(t, id, "never mock the database")
+	p.hook(t, "Stop", id, path)
+	idle(t, 30*time.Second)
+	var l []struct{ ID string }
+	p.json(t, &l, "proposals", "--json")
+	if len(l) != 1 {
+		t.Fatalf("%+v, %+v", l, p.jobs(t))
+	}
+	out, _, _ := p.hook(t, "SessionStart", id, path)
+	if !strings.Contains(out, "proposal "+l[0].ID) || !strings.Contains(out, "wait for a person") {
+		t.Errorf("the next conversation is told: %q", out)
+	}
+}
+
+// TestExplainChangesNothing: to ask what would start starts nothing and leaves nothing.
+func TestExplainChangesNothing(t *testing.T) {
+	p := newPlace(t)
+	s := modeltest.Start(t)
+	p.withModel(t, s, modeltest.Anthropic, "jobs:\n  extract:\n    every_turns: 2\n")
+	id := "bbbbbbbb-0000-4000-8000-000000000001"
+	path := p.session(t, id, "never mock the database")
+	list := func() string {
+		var b strings.Builder
+		err := filepath.WalkDir(p.root, func(name string, e os.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				content, err := os.ReadFile(name)
+				fmt.Fprintln(&b, name, string(content))
+				return err
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	before := list()
+	payload, err := json.Marshal(map[string]any{"hook_event_name": "Stop", "session_id": id, "transcript_path": path, "cwd": p.project})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		c := exec.Command(binary, "hook", "--explain")
+		c.Dir, c.Env, c.Stdin = p.project, p.env, bytes.NewReader(payload)
+		out, err := c.Output()
+		if err != nil || !strings.Contains(string(out), "extract\tclosed\tit is the 1st turn since the last run") || !strings.Contains(string(out), "session-memory\tstarts\tthe context has reached 20001 tokens") {
+			t.Errorf("%s, %v", out, err)
+		}
+	}
+	if after := list(); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+	if left := running(binary); len(left) > 0 {
+		t.Errorf("it started %v", left)
+	}
+}
+
+// TestAHungModelIsCancelled: the process of a job ends within 5 s of being told, also
+// while its model says nothing.
+func TestAHungModelIsCancelled(t *testing.T) {
+	p := newPlace(t)
+	s := modeltest.Start(t, modeltest.Say("late").After(time.Hour).Forever())
+	p.withModel(t, s, modeltest.Anthropic, "jobs:\n  session_memory:\n    enabled: false\n")
+	id := "bbbbbbbb-0000-4000-8000-000000000001"
+	p.hook(t, "Stop", id, p.session(t, id, "never mock the database"))
+	s.Await(1)
+	c := exec.Command(binary, "jobs", "cancel", p.jobs(t)[0].ID)
+	c.Dir, c.Env = p.project, p.env
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v", out, err)
+	}
+	idle(t, 5*time.Second)
+	if j := p.jobs(t)[0]; j.State != "cancelled" {
+		t.Errorf("%+v", j)
+	}
+	var st struct{ Waiting, Cursors []struct{ Session string } }
+	p.json(t, &st, "extract", "--status", "--json")
+	if len(st.Waiting) != 1 || len(st.Cursors) != 0 {
+		t.Errorf("%+v", st)
+	}
+}
