@@ -153,6 +153,7 @@ func TestTools(t *testing.T) {
 	s.want(s.ok("Grep", "pattern", "o", "output_mode", "count", "glob", "logs/**"), "/memory/logs/2026/11/a.md:2\n")
 	s.want(s.ok("Glob", "pattern", "**/*.md"), "/memory/tests.md\n", "/memory/logs/2026/11/a.md\n")
 	s.want(s.ok("Glob", "pattern", "/project/*.{go,rs}"), "/project/main.go\n")
+	s.want(s.ok("Glob", "pattern", `C:\Users\Someone\memory\*.md`), "/memory/tests.md\n")
 
 	s.want(s.call("Write", "file_path", "/memory/MEMORY.md", "content", "x").Text, "Read it first")
 	_ = s.ok("Read", "file_path", "/memory/deploy.md")

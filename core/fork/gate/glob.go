@@ -23,9 +23,6 @@ const (
 
 func runGlob(ctx context.Context, g *Gate, d decision) (fork.Called, error) {
 	pat, from := d.in.text("pattern"), d.at
-	if at, rest, ok := g.rooted(pat); ok {
-		from, pat = at, rest
-	}
 	fits, err := globs(pat)
 	if err != nil {
 		return fork.Called{}, err
@@ -67,21 +64,19 @@ func runGlob(ctx context.Context, g *Gate, d decision) (fork.Called, error) {
 
 // rooted splits a pattern that begins with a path of its own, such as
 // /memory/**/*.md, into the folder and the rest.
-func (g *Gate) rooted(pat string) (place, string, bool) {
-	if _, _, ok := absolute(pat); !ok {
-		return place{}, pat, false
+func rooted(pat string) (folder, rest string, ok bool) {
+	switch {
+	case drive.MatchString(pat):
+		pat = strings.ReplaceAll(pat, `\`, "/")
+	case !strings.HasPrefix(pat, "/"):
+		return "", pat, false
 	}
-	pat = strings.ReplaceAll(pat, `\`, "/")
 	fixed := pat
-	if i := strings.IndexAny(fixed, "*?[{"); i >= 0 {
+	if i := strings.IndexAny(fixed, `*?[{\`); i >= 0 {
 		fixed = fixed[:i]
 	}
 	fixed = fixed[:strings.LastIndexByte(fixed, '/')+1]
-	at, err := g.world.resolve("/", fixed)
-	if err != nil {
-		return place{}, pat, false
-	}
-	return at, pat[len(fixed):], true
+	return fixed, pat[len(fixed):], true
 }
 
 // below gives the path of p in a folder that it lies in, or that is p.

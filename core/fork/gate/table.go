@@ -31,6 +31,7 @@ type rule struct {
 	description string
 	needs       access
 	path        string // the field with the path
+	rooted      string // a field with a pattern, which may begin with a path of its own
 	fields      []field
 	run         func(context.Context, *Gate, decision) (fork.Called, error)
 }
@@ -72,7 +73,7 @@ func init() { // the tools' code looks into the table too
 			},
 		},
 		{
-			tool: "Glob", needs: searchIn, path: "path", run: runGlob,
+			tool: "Glob", needs: searchIn, path: "path", rooted: "pattern", run: runGlob,
 			description: "Lists files by name, those changed last first. * and ? stay within a folder, ** crosses them, {a,b} is either.",
 			fields: []field{
 				{"pattern", "string", "Such as **/*.md", true},
@@ -140,6 +141,9 @@ func (g *Gate) decide(name string, input json.RawMessage) (decision, error) {
 		return d, nil
 	case searchIn:
 		p := in.text(d.rule.path)
+		if folder, rest, ok := rooted(in.text(d.rule.rooted)); ok {
+			p, in[d.rule.rooted] = folder, rest
+		}
 		if p == "" {
 			p = g.cwd
 		}

@@ -216,6 +216,11 @@ func (r *runner) command(ctx context.Context, cm syntax.Command) {
 				r.broken(err)
 				return
 			}
+			if cm.Variant.Value == "readonly" {
+				v := r.env.vars[a.Name.Value]
+				v.ReadOnly = true
+				r.env.vars[a.Name.Value] = v
+			}
 		}
 	default:
 		r.broken(fmt.Errorf("this construct is not known here"))
