@@ -55,6 +55,7 @@ soak: fuzz
 	MEM_KILLS=1000 $(GO) test -race -timeout 60m -count 1 ./core/store
 	MEM_DAMAGED=20000 $(GO) test -timeout 30m -count 1 -run TestGarbage ./core/model/wire
 	MEM_SOAK=1 $(GO) test -race -timeout 10m -count 1 ./core/fork/gate
+	MEM_UNIONS=2000 $(GO) test -timeout 60m -count 1 -run TestUniteSettles ./core/agentmem -rapid.checks=2000
 
 FUZZTIME ?= 60s
 fuzz:

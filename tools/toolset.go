@@ -87,3 +87,12 @@ func (t Toolset) Bind(open Opener, of SessionsOf, with ...Options) []server.Serv
 	}
 	return out
 }
+
+// Names lists the tools of the toolset.
+func (t Toolset) Names() []string {
+	var names []string
+	for _, s := range t.specs {
+		names = append(names, s.name)
+	}
+	return names
+}

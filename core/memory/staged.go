@@ -8,7 +8,6 @@ import (
 
 	"mem/core/change"
 	"mem/core/memdir"
-	"mem/core/memfile"
 	"mem/core/store"
 )
 
@@ -58,6 +57,3 @@ func (m *Memory) MayWriteSecrets(ctx context.Context) bool { return m.mayWriteSe
 
 // Now gives the time of the memory's environment.
 func (m *Memory) Now() time.Time { return m.now() }
-
-// ParseIndex parses the text of an index.
-func (m *Memory) ParseIndex(content string) *memfile.Index { return m.store.ParseIndex(content) }

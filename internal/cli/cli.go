@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mem/core/memdir"
 	"mem/core/memory"
 	"mem/core/settings"
 	"mem/internal/term"
@@ -122,9 +123,14 @@ func (a *app) withMemory(f func(m *memory.Memory) error) error { return withMemo
 // withProject runs f on the memory of the project, for what belongs to the project and to
 // none of its stores.
 func (a *app) withProject(f func(m *memory.Memory) error) error {
-	o := a.options()
-	o.Store = ""
-	return withMemory(o, f)
+	n, err := memdir.ParseStore(a.store)
+	if err != nil {
+		return err
+	}
+	if !n.Auto() {
+		return term.Usage("--store does not go with this command, which is about the project and not about one of its stores: leave it out")
+	}
+	return withMemory(a.options(), f)
 }
 
 func withMemory(o memory.Options, f func(m *memory.Memory) error) error {
