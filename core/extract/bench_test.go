@@ -17,6 +17,8 @@ type instant struct{}
 
 func (instant) Name() string { return "instant" }
 
+func (instant) Detail() string { return "" }
+
 func (instant) Run(context.Context, fork.Task) (*fork.Outcome, error) {
 	return &fork.Outcome{End: fork.EndDone, Text: "Nothing to keep."}, nil
 }
