@@ -103,22 +103,34 @@ func Hand(ctx context.Context, h *work.House, id, own string) (*Handed, error) {
 	return &Handed{Job: r.ID, Session: r.Session, Prompt: prompt}, nil
 }
 
-// ForHost gives a session to a host that asked for it: its new part is looked at by the
-// calling agent. Where nothing is to be looked at it gives why instead.
-func ForHost(ctx context.Context, h *work.House, session, path string, own bool) (*Handed, *Served, error) {
+// Leave has a session wait for the next conversation, since somebody asked for it and
+// nobody else thinks. Where nothing is to be looked at it gives why instead.
+func Leave(ctx context.Context, h *work.House, session, path, by string) (*job.Record, *Served, error) {
+	r, _, idle, err := leave(ctx, h, session, path, by)
+	return r, idle, err
+}
+
+func leave(ctx context.Context, h *work.House, session, path, by string) (*job.Record, transcript.UUID, *Served, error) {
 	w := Waiting{Session: session, Transcript: path}
 	v, err := look(ctx, h, w)
 	if err != nil {
-		return nil, nil, err
+		return nil, transcript.UUID{}, nil, err
 	}
 	fresh, leaf := len(v.fresh), v.chain.ResumePoint(v.t)
 	v.src.Close()
 	if fresh == 0 {
-		return nil, &Served{Session: session, Gate: "nothing-new", Reason: "nothing was said since the last run"}, nil
+		return nil, leaf, &Served{Session: session, Gate: "nothing-new", Reason: "nothing was said since the last run"}, nil
 	}
-	r, err := Queue(h, w, leaf, "tool", "the calling agent does it")
-	if err != nil {
-		return nil, nil, err
+	r, err := Queue(h, w, leaf, by, "the calling agent does it")
+	return r, leaf, nil, err
+}
+
+// ForHost gives a session to a host that asked for it: its new part is looked at by the
+// calling agent. Where nothing is to be looked at it gives why instead.
+func ForHost(ctx context.Context, h *work.House, session, path string, own bool) (*Handed, *Served, error) {
+	r, leaf, idle, err := leave(ctx, h, session, path, "tool")
+	if err != nil || idle != nil {
+		return nil, idle, err
 	}
 	mine := ""
 	if own {
