@@ -43,10 +43,12 @@ func TestHere(t *testing.T) {
 		state  job.State
 		reason string
 	}{
-		"done":    {stop, job.Done, ""},
-		"error":   {func(context.Context, *job.Run) error { return errors.New("the model is gone") }, job.Failed, "the model is gone"},
-		"panic":   {func(context.Context, *job.Run) error { panic("a fault") }, job.Failed, "a fault of mem, please report it: a fault"},
-		"by hand": {func(_ context.Context, r *job.Run) error { return r.End(job.Done, func(r *job.Record) { r.Report = "x" }) }, job.Done, ""},
+		"done":  {stop, job.Done, ""},
+		"error": {func(context.Context, *job.Run) error { return errors.New("the model is gone") }, job.Failed, "the model is gone"},
+		"panic": {func(context.Context, *job.Run) error { panic("a fault") }, job.Failed, "a fault of mem, please report it: a fault"},
+		"by hand": {func(_ context.Context, r *job.Run) error {
+			return r.End(job.Done, func(r *job.Record) { r.Report = "x" })
+		}, job.Done, ""},
 		"cancelled": {func(ctx context.Context, r *job.Run) error {
 			if _, err := h.Jobs.Cancel(r.ID()); err != nil {
 				return err
