@@ -22,8 +22,26 @@ type State struct {
 	// Boundary is the compaction that the context began with.
 	Boundary transcript.UUID `json:"boundary,omitzero"`
 	Updated  time.Time       `json:"updated,omitzero"`
+	// Size is that of the transcript then.
+	Size int64 `json:"size,omitempty"`
 	// Hash is that of the summary as it was written.
 	Hash string `json:"hash,omitempty"`
+	// Process writes it anew since Tried, or did and died.
+	Process      int       `json:"pid,omitempty"`
+	ProcessStart string    `json:"pidStart,omitempty"`
+	Tried        time.Time `json:"tried,omitzero"`
+	// Failed counts the tries since Updated that came to nothing.
+	Failed int `json:"failed,omitempty"`
+}
+
+// Waits tells how long nobody tries again after tries that failed: a minute, and twice
+// as long each time, up to an hour. An engine that is down is not asked at every batch
+// of tools.
+func (s *State) Waits() time.Duration {
+	if s.Failed == 0 {
+		return 0
+	}
+	return min(time.Minute<<min(s.Failed-1, 10), time.Hour)
 }
 
 // Measure is how far a conversation is.
@@ -63,6 +81,10 @@ func contextOf(raw json.RawMessage) int {
 	if json.Unmarshal(raw, &u) != nil {
 		return 0
 	}
+	return u.tokens()
+}
+
+func (u usage) tokens() int {
 	n := u.Message.Usage
 	return n.Input + n.CacheRead + n.CacheWrite + n.Output
 }
