@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// maxTailRows is how many rows are read backwards, 22 MB of them: real transcripts have as
-// many in three gigabytes.
-const maxTailRows = 300_000
+// maxTailRows is how many rows are read backwards, 11 MB of them: real transcripts have as
+// many in two gigabytes.
+const maxTailRows = 150_000
 
 // rows counts the rows of the parts from lo on.
 func (g *grid) rows(lo int) int {
