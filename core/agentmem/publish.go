@@ -2,7 +2,6 @@ package agentmem
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -380,7 +379,10 @@ func (p *publishing) finish(ctx context.Context) (*Published, error) {
 		out.UpdatedAt = at.Format(time.RFC3339)
 	}
 	if err := p.settle(); err != nil {
-		return nil, errors.Join(fmt.Errorf("the snapshot was published, but that could not be noted here"), err)
+		if !write {
+			return nil, fmt.Errorf("there was nothing to publish, and what this memory and the snapshot have in common could not be noted: %w", err)
+		}
+		return nil, fmt.Errorf("the snapshot was published, but that could not be noted here, so it may be offered again: %w", err)
 	}
 	return out, nil
 }
