@@ -137,7 +137,7 @@ func TestKilled(t *testing.T) {
 		facts[name+".md"] = fmt.Sprintf("Fact %d.", i)
 	}
 	m.publish()
-	for i := range often(5) {
+	for i := range often(3) {
 		c, out := m.process("busy", 0)
 		time.Sleep(time.Duration(rand.IntN(60_000)) * time.Microsecond)
 		_ = c.Process.Kill()
@@ -170,7 +170,7 @@ func TestManyAtOnce(t *testing.T) {
 	facts := map[string]string{"first.md": "First."}
 	var group sync.WaitGroup
 	const times = 3
-	for i := range min(often(6), 30) {
+	for i := range min(often(4), 30) {
 		name := fmt.Sprintf("p%d", i)
 		facts[name+".md"] = fmt.Sprintf("%s knows %d.", name, times-1)
 		c, out := m.process(name, times)

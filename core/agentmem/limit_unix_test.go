@@ -40,7 +40,7 @@ func TestFullDisk(t *testing.T) {
 	m.publish()
 	m.topic("fresh", "## A\n\nFresh.\n\n"+strings.Repeat("Much.\n", 400))
 	facts["fresh.md"] = "Fresh."
-	for _, room := range []int{150, 300, 700, 1000, 2000, 3000, 4000} {
+	for _, room := range []int{300, 1000, 3000} {
 		c, out := m.process("small", 1, "AGENTMEM_FSIZE="+strconv.Itoa(room))
 		rest, _ := out.ReadString(0)
 		_ = c.Wait() // out tells how it went
