@@ -111,6 +111,7 @@ func FuzzGitObjects(f *testing.F) {
 // TestGitBomb: folders of a commit that hold each other many times over, which git takes
 // and no disk could hold, end the search for a common version and nothing else.
 func TestGitBomb(t *testing.T) {
+	t.Parallel()
 	ann, _ := team(t)
 	ann.topic("x", "One.\n")
 	ann.publish()

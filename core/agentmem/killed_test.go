@@ -128,6 +128,7 @@ func (m *member) whole(facts map[string]string) {
 // TestKilled: a process that publishes and pulls is killed at any instant. Nothing is lost,
 // what it left is completed by the next one, and nobody takes it for more than it is.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	m := newMember(t, "ann", t.TempDir())
 	m.env.Now = time.Now
 	facts := map[string]string{}
@@ -163,6 +164,7 @@ func TestKilled(t *testing.T) {
 
 // TestManyAtOnce: processes that publish, look and pull at once lose nothing of each other.
 func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
 	m := newMember(t, "ann", t.TempDir())
 	m.env.Now = time.Now
 	m.topic("first", "## A\n\nFirst.\n")

@@ -120,6 +120,7 @@ func settledTexts(m *member) string {
 // what conflicts loses no line that nobody took away, in the memory, and after a publish in
 // the snapshot; a second pull finds nothing to do.
 func TestPullLosesNoLine(t *testing.T) {
+	t.Parallel()
 	most, tried := 6, 0
 	if n, err := strconv.Atoi(os.Getenv("MEM_SNAPSHOT_SEEDS")); err == nil {
 		most = 10 * n

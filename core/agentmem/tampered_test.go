@@ -20,6 +20,7 @@ func (m *member) syncFile() string {
 // TestTamperedState: whatever stands in the state, nothing is lost here, nothing is written
 // outside, and what is not known is asked rather than taken for somebody's deletion.
 func TestTamperedState(t *testing.T) {
+	t.Parallel()
 	zero := strings.Repeat("0", 64)
 	for _, c := range []struct{ name, sync, fails string }{
 		{"odd paths", `{"v":1,"files":{"../../x.md":{"base":"` + zero + `","seen":"` + zero + `"},"/etc/passwd":{"base":"x"},"":{"base":"` + zero + `"}}}`, ""},
@@ -33,6 +34,7 @@ func TestTamperedState(t *testing.T) {
 		{"newer", `{"v":7}`, "update mem"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			a, b, sync := pair(t)
 			a.topic("x", "## A\n\nOne.\n\n## B\n\nTwo.\n")
 			a.publish()
@@ -71,6 +73,7 @@ func TestTamperedState(t *testing.T) {
 
 // TestLostTexts: without the texts that both had in common, what differs is a conflict.
 func TestLostTexts(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"gone", "changed"} {
 		a, b, sync := pair(t)
 		a.topic("x", "## A\n\nOne.\n\n## B\n\nTwo.\n")
@@ -107,6 +110,7 @@ func TestLostTexts(t *testing.T) {
 // TestClockBack: who publishes with a clock that is behind publishes news all the same, and
 // undoes nobody's.
 func TestClockBack(t *testing.T) {
+	t.Parallel()
 	a, b, sync := pair(t)
 	a.topic("x", "One.\n")
 	a.publish()
