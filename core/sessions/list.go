@@ -136,10 +136,11 @@ func (s *Sessions) finish(ctx context.Context, l *List, found *transcript.Sessio
 	l.Notes = fewNotes(notes)
 }
 
-// moved offers what may be this project under an earlier path, where it has
-// neither memory nor sessions of its own.
+// moved offers what may be this project under an earlier path, where it has no
+// memory of its own. Sessions it may have: the client makes one as soon as it is started in
+// the new place.
 func (s *Sessions) moved(ctx context.Context, l *List) []string {
-	if l.Project == "" || l.Total > 0 || s.m.Location.Exists {
+	if l.Project == "" || !s.m.Vacant() {
 		return nil
 	}
 	return s.m.MovedWords(ctx)
