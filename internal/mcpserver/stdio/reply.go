@@ -48,7 +48,13 @@ func resultLine(id json.RawMessage, result any) ([]byte, error) {
 	b.WriteString(`{"jsonrpc":"2.0","id":`)
 	b.Write(id)
 	b.WriteString(`,"result":`)
-	if m, ok := result.(json.Marshaler); ok { // its own encoding is taken as it is: to encode it again costs as much as making it
+	if made, ok := toolResult(result); ok {
+		own, err := made()
+		if err != nil {
+			return nil, err
+		}
+		b.Write(own)
+	} else if m, ok := result.(json.Marshaler); ok { // its own encoding is taken as it is: to encode it again costs as much as making it
 		own, err := m.MarshalJSON()
 		if err != nil {
 			return nil, err
@@ -64,6 +70,46 @@ func resultLine(id json.RawMessage, result any) ([]byte, error) {
 	}
 	b.WriteString("}\n")
 	return b.Bytes(), nil
+}
+
+// structured is a structured result, encoded, that stands in for another one. Inside of a
+// string its quotation marks would be escaped.
+const structured = `"structuredContent":"@"`
+
+// toolResult encodes the result of a tool whose structured part is encoded already
+// without encoding that again: it is most of what there is, and was checked.
+func toolResult(result any) (encode func() ([]byte, error), ok bool) {
+	var r mcp.CallToolResult
+	switch m := result.(type) {
+	case mcp.CallToolResult:
+		r = m
+	case *mcp.CallToolResult:
+		if m == nil {
+			return nil, false
+		}
+		r = *m
+	default:
+		return nil, false
+	}
+	raw, ok := r.StructuredContent.(json.RawMessage)
+	if !ok || len(r.RawStructuredContent) > 0 || len(raw) == 0 || bytes.IndexByte(raw, '\n') >= 0 {
+		return nil, false
+	}
+	return func() ([]byte, error) {
+		r.StructuredContent = json.RawMessage(`"@"`)
+		around, err := r.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		at := bytes.LastIndex(around, []byte(structured))
+		if at < 0 {
+			return nil, fmt.Errorf("the result has no structured part")
+		}
+		at += len(structured) - len(`"@"`)
+		out := make([]byte, 0, len(around)+len(raw))
+		out = append(append(out, around[:at]...), raw...)
+		return append(out, around[at+len(`"@"`):]...), nil
+	}, true
 }
 
 func errorLine(id json.RawMessage, code int, message string, data any) []byte {
