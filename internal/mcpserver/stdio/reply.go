@@ -48,12 +48,10 @@ func resultLine(id json.RawMessage, result any) ([]byte, error) {
 	b.WriteString(`{"jsonrpc":"2.0","id":`)
 	b.Write(id)
 	b.WriteString(`,"result":`)
-	if made, ok := toolResult(result); ok {
-		own, err := made()
-		if err != nil {
+	if r, raw, ok := toolResult(result); ok {
+		if err := writeToolResult(&b, r, raw); err != nil {
 			return nil, err
 		}
-		b.Write(own)
 	} else if m, ok := result.(json.Marshaler); ok { // its own encoding is taken as it is: to encode it again costs as much as making it
 		own, err := m.MarshalJSON()
 		if err != nil {
@@ -76,40 +74,41 @@ func resultLine(id json.RawMessage, result any) ([]byte, error) {
 // string its quotation marks would be escaped.
 const structured = `"structuredContent":"@"`
 
-// toolResult encodes the result of a tool whose structured part is encoded already
-// without encoding that again: it is most of what there is, and was checked.
-func toolResult(result any) (encode func() ([]byte, error), ok bool) {
-	var r mcp.CallToolResult
+// toolResult gives the result of a tool whose structured part is encoded already.
+func toolResult(result any) (r mcp.CallToolResult, raw json.RawMessage, ok bool) {
 	switch m := result.(type) {
 	case mcp.CallToolResult:
 		r = m
 	case *mcp.CallToolResult:
 		if m == nil {
-			return nil, false
+			return r, nil, false
 		}
 		r = *m
 	default:
-		return nil, false
+		return r, nil, false
 	}
-	raw, ok := r.StructuredContent.(json.RawMessage)
-	if !ok || len(r.RawStructuredContent) > 0 || len(raw) == 0 || bytes.IndexByte(raw, '\n') >= 0 {
-		return nil, false
+	raw, ok = r.StructuredContent.(json.RawMessage)
+	return r, raw, ok && len(r.RawStructuredContent) == 0 && len(raw) > 0 && bytes.IndexByte(raw, '\n') < 0
+}
+
+// writeToolResult encodes it without encoding its structured part again, which is most of
+// what there is, and was checked.
+func writeToolResult(b *bytes.Buffer, r mcp.CallToolResult, raw json.RawMessage) error {
+	r.StructuredContent = json.RawMessage(`"@"`)
+	around, err := r.MarshalJSON()
+	if err != nil {
+		return err
 	}
-	return func() ([]byte, error) {
-		r.StructuredContent = json.RawMessage(`"@"`)
-		around, err := r.MarshalJSON()
-		if err != nil {
-			return nil, err
-		}
-		at := bytes.LastIndex(around, []byte(structured))
-		if at < 0 {
-			return nil, fmt.Errorf("the result has no structured part")
-		}
-		at += len(structured) - len(`"@"`)
-		out := make([]byte, 0, len(around)+len(raw))
-		out = append(append(out, around[:at]...), raw...)
-		return append(out, around[at+len(`"@"`):]...), nil
-	}, true
+	at := bytes.LastIndex(around, []byte(structured))
+	if at < 0 {
+		return fmt.Errorf("the result has no structured part")
+	}
+	at += len(structured) - len(`"@"`)
+	b.Grow(len(around) + len(raw) + len("}\n"))
+	b.Write(around[:at])
+	b.Write(raw)
+	b.Write(around[at+len(`"@"`):])
+	return nil
 }
 
 func errorLine(id json.RawMessage, code int, message string, data any) []byte {

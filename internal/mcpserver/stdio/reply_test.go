@@ -21,7 +21,7 @@ func TestToolResultsAreEncodedAlike(t *testing.T) {
 			r := mcp.CallToolResult{StructuredContent: json.RawMessage(own), Content: []mcp.Content{mcp.NewTextContent(words)}, IsError: words == ""}
 			r.Meta = &mcp.Meta{AdditionalFields: map[string]any{"m": said}}
 			for _, result := range []any{r, &r} {
-				if _, ok := toolResult(result); !ok {
+				if _, _, ok := toolResult(result); !ok {
 					t.Fatalf("%T is encoded as any other", result)
 				}
 				line, err := resultLine(json.RawMessage("1"), result)
