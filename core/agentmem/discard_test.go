@@ -11,6 +11,7 @@ import (
 // TestDiscardIsSkip: news of which somebody discarded the proposal are not offered again;
 // the rest of it waits as it did, and what the team changes later is news again.
 func TestDiscardIsSkip(t *testing.T) {
+	t.Parallel()
 	a, b, sync := pair(t)
 	for _, n := range []string{"build", "tests", "gone"} {
 		a.topic(n, "## Steps\n\nAs it was.\n")
@@ -68,6 +69,7 @@ func TestDiscardIsSkip(t *testing.T) {
 
 // TestDiscardOfOldNews: what the team changed since the proposal is not skipped unseen.
 func TestDiscardOfOldNews(t *testing.T) {
+	t.Parallel()
 	a, b, sync := pair(t)
 	a.topic("build", "One.\n")
 	a.publish()

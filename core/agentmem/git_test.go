@@ -227,7 +227,7 @@ func pulling(m *member) func(PullOptions) *Status {
 // clones of one repository: nothing that nobody deleted is lost, nothing is asked twice,
 // and both end equal.
 func TestTwoClones(t *testing.T) {
-	seeds, rounds := 1, 4
+	seeds, rounds := 1, 3
 	if s := os.Getenv("MEM_SNAPSHOT_SEEDS"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil {

@@ -92,7 +92,7 @@ func (e *InvalidError) Error() string {
 type OlderError struct{ Agent, Have, Synced string }
 
 func (e *OlderError) Error() string {
-	return fmt.Sprintf("the snapshot in the checkout is of %s, and the one that this memory was last synced with of %s: an older commit or another branch is checked out, and taking it would undo news. Nothing was written. Name the topics that you want, or check out the newer one; a person can take it all the same with mem-mcp snapshot pull %s --apply --accept", e.Have, e.Synced, e.Agent)
+	return fmt.Sprintf("the snapshot in the checkout is of %s, and the one that this memory was last synced with of %s: an older commit or another branch is checked out, or the clock of whoever published it is behind; taking it could undo news. Nothing was written. Name the topics that you want, or check out the newer one; a person can take it all the same with mem-mcp snapshot pull %s --apply --accept", e.Have, e.Synced, e.Agent)
 }
 
 // lock keeps two pulls or publishes of one memory apart.

@@ -25,6 +25,7 @@ func pair(t *testing.T) (a, b *member, sync func(from, to *member)) {
 }
 
 func TestThroughAllStates(t *testing.T) {
+	t.Parallel()
 	a, b, sync := pair(t)
 	a.topic("build", "## Steps\n\nRun make.\n\n## Traps\n\nNone.\n")
 	if st := a.wantState(StateNone); st.Action != ActionNone || st.Topics != 1 {
@@ -112,6 +113,7 @@ func TestThroughAllStates(t *testing.T) {
 // TestUndoOfAPull: news that were taken and undone wait again; they are not taken back from
 // the team.
 func TestUndoOfAPull(t *testing.T) {
+	t.Parallel()
 	a, b, sync := pair(t)
 	a.topic("build", "## Steps\n\nRun make.\n")
 	a.topic("old", "Old.\nStill.\nHere.\n")
@@ -145,6 +147,7 @@ func TestUndoOfAPull(t *testing.T) {
 // TestProposal: news wait as one proposal; applied, they count as taken, also where both
 // texts of a conflict were kept.
 func TestProposal(t *testing.T) {
+	t.Parallel()
 	a, b, sync := pair(t)
 	a.topic("build", "## Steps\n\nRun make.\n")
 	a.publish()

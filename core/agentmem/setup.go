@@ -108,7 +108,7 @@ func Setup(ctx context.Context, p project.Project, o SetupOptions) (*SetupReport
 		}
 	}
 	for _, c := range r.Checks {
-		if c.State == "written" {
+		if base := filepath.Base(c.File); c.State == "written" && strings.HasPrefix(base, ".git") {
 			r.Notes = append(r.Notes, "Commit .gitattributes and .gitignore. The merge driver stands in .git/config, which git does not share: everybody who clones this runs mem-mcp snapshot setup --write once.")
 			break
 		}

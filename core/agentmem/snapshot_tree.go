@@ -272,7 +272,7 @@ func (w *walker) file(p string, info fs.FileInfo) {
 	if w.snapshot {
 		if line := conflictMarker(s); line > 0 {
 			w.problems = append(w.problems, Problem{Kind: ProblemShape, Path: p, Line: line,
-				Reason: "here is a conflict of git that nobody resolved. Resolve it in the snapshot, or take one side with git checkout --ours or --theirs"})
+				Reason: "here is a conflict of git that nobody resolved. Resolve it in the snapshot; where the merge driver was missing, mem-mcp snapshot setup --write and then git checkout --merge -- " + SnapshotsDir + " merge it again by parts"})
 			return
 		}
 	}

@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -99,5 +101,41 @@ func TestNoPermission(t *testing.T) {
 	}
 	if l, err := s.List(t.Context(), ListOptions{}); err != nil || l.Total != 1 || !strings.Contains(strings.Join(l.Notes, " "), "could not be kept") {
 		t.Errorf("%+v %v", l, err)
+	}
+}
+
+// What a reader would not see is spelled out in every field, since a model reads it all the same.
+func TestHiddenTextIsShown(t *testing.T) {
+	d := newDesk(t)
+	const hidden = "zebra \u202eevil \x1b[31m red \u200b\U000e0041 end"
+	row := talk(first, d.env.Cwd, hidden, "the zebra "+hidden)
+	title, _ := json.Marshal(hidden)
+	d.put(first, strings.ReplaceAll(row, `"gitBranch":"main"`, `"gitBranch":`+string(title))+`{"type":"custom-title","customTitle":`+string(title)+`,"sessionId":"x"}`+"\n", time.Hour)
+	s := d.open(Options{})
+	l, err := s.List(t.Context(), ListOptions{})
+	if err != nil || l.Total != 1 {
+		t.Fatalf("%+v %v", l, err)
+	}
+	f, err := s.Search(t.Context(), SearchOptions{Query: "zebra", Wait: time.Minute})
+	if err != nil || len(f.Hits) != 2 {
+		t.Fatalf("%+v %v", f, err)
+	}
+	r, err := s.Resume(t.Context(), ResumeOptions{Session: first, Format: "brief"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range map[string]any{"list": l, "search": f, "resume": r} {
+		b, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []string{"\u202e", `\u001b`, "\u200b", "\U000e0041"} {
+			if bytes.Contains(b, []byte(c)) {
+				t.Errorf("%s holds %q: %s", name, c, b)
+			}
+		}
+		if !bytes.Contains(b, []byte(`\\u202e`)) {
+			t.Errorf("%s does not show it: %s", name, b)
+		}
 	}
 }

@@ -61,7 +61,7 @@ func child() error {
 // TestKilled kills processes in the middle of indexing, archiving, recording and taking over, as many
 // of each as MEM_KILLS says. Then all of it is done to its end, and nothing is lost, torn or there twice.
 func TestKilled(t *testing.T) {
-	kills := 6
+	kills := 3
 	if v := os.Getenv("MEM_KILLS"); v != "" {
 		n, err := strconv.Atoi(v)
 		if err != nil {

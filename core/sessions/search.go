@@ -276,8 +276,8 @@ func (f *Found) progress(u *update, res *index.Result) (notes []string) {
 }
 
 func (h *shelf) hit(x *index.Hit) Hit {
-	out := Hit{Session: x.Session, Agent: h.agents[x.Path], UUID: memory.Fit(x.UUID, maxName), Role: x.Role.String(), Time: stamp(x.Time),
-		Score: math.Round(x.Score*1e3) / 1e3, Matched: fewWords(x.Matched), Snippet: memory.Fit(x.Snippet.Text, maxSnippet)}
+	out := Hit{Session: x.Session, Agent: h.agents[x.Path], UUID: said(x.UUID, maxName), Role: x.Role.String(), Time: stamp(x.Time),
+		Score: math.Round(x.Score*1e3) / 1e3, Matched: fewWords(x.Matched), Snippet: said(x.Snippet.Text, maxSnippet)}
 	if out.Matched == nil {
 		out.Matched = []string{}
 	}
@@ -288,9 +288,9 @@ func (h *shelf) hit(x *index.Hit) Hit {
 		out.Snippet += "…"
 	}
 	if s := h.byPath[x.Path]; s != nil {
-		out.Title, out.Cwd = memory.Fit(s.Title, maxLine), memory.Fit(s.Cwd, maxPath)
+		out.Title, out.Cwd = said(s.Title, maxLine), said(s.Cwd, maxPath)
 		if out.Title == "" {
-			out.Title = memory.Fit(s.FirstPrompt, maxLine)
+			out.Title = said(s.FirstPrompt, maxLine)
 		}
 	}
 	return out

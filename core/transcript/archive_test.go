@@ -407,7 +407,7 @@ func TestNoPermission(t *testing.T) {
 	if err := os.Chmod(closed, 0); err != nil {
 		t.Fatal(err)
 	}
-	if got := h.archive(list); len(got.Sessions) != 1 || len(got.Skipped) != 1 || !strings.Contains(got.Skipped[0].Reason, "permission") {
+	if got := h.archive(list); len(got.Sessions) != 1 || got.Failed != 1 || len(got.Skipped) != 1 || !strings.Contains(got.Skipped[0].Reason, "permission") {
 		t.Errorf("%v, skipped %v", actions(got), got.Skipped)
 	}
 	if _, err := Open(closed); err == nil || !strings.Contains(err.Error(), "may not read it") {

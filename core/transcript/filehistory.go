@@ -70,11 +70,12 @@ type historyRecord struct {
 func (t *Transcript) FileHistory(ctx context.Context, src io.ReaderAt, c *Chain) (*FileHistory, error) {
 	h := &FileHistory{}
 	files := map[string]TrackedFile{}
+	var raw []byte
 	for _, at := range t.history {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		raw := make([]byte, at.len)
+		raw = slices.Grow(raw[:0], int(at.len))[:at.len] // what is decoded copies what it keeps
 		if n, err := src.ReadAt(raw, at.offset); n < len(raw) {
 			if err == nil || err == io.EOF {
 				err = ErrChanged

@@ -109,8 +109,8 @@ func (a *app) root() *cobra.Command {
 		a.serveCommand(), a.whereCommand(), a.configCommand(), a.contextCommand(), a.listCommand(), a.readCommand(),
 		a.writeCommand(), a.deleteCommand(), a.searchCommand(), a.historyCommand(), a.undoCommand(), a.purgeCommand(),
 		a.sessionsCommand(), a.resumeCommand(), a.exportCommand(), a.adoptCommand(), a.storesCommand(), a.proposalsCommand(),
-		a.jobsCommand(), a.jobCommand(), a.hookCommand(), a.hooksCommand(), a.usageCommand(), a.engineCommand(), a.extractCommand(), a.summaryCommand(),
-		a.snapshotCommand(), a.mergeDriverCommand(),
+		a.jobsCommand(), a.jobCommand(), a.hookCommand(), a.hooksCommand(), a.usageCommand(), a.engineCommand(),
+		a.snapshotCommand(), a.mergeDriverCommand(), a.extractCommand(), a.summaryCommand(),
 		a.demoCommand(), a.versionCommand(),
 	} {
 		root.AddCommand(c)
