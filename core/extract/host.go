@@ -51,6 +51,33 @@ func Queue(h *work.House, w Waiting, leaf transcript.UUID, by, why string) (*job
 	return h.Jobs.Create(job.Record{Kind: job.Extract, State: job.Queued, By: by, Session: w.Session, Params: p, Why: why})
 }
 
+// unqueue closes the jobs that wait for a host to look at a session which a run has looked at
+// meanwhile. One that a host has in its hands stays.
+func unqueue(h *work.House, session string) error {
+	open, err := h.Jobs.List(job.ListOptions{Kind: job.Extract, Open: true})
+	if err != nil {
+		return err
+	}
+	waits := func(r *job.Record) bool {
+		return r.Session == session && r.State == job.Queued && r.Process == 0 && len(r.Params) > 0
+	}
+	for _, r := range open {
+		if !waits(r) {
+			continue
+		}
+		_, err := h.Jobs.Update(r.ID, func(r *job.Record) error {
+			if waits(r) {
+				r.State, r.Ended, r.Reason = job.Done, h.Memory.Env().Time(), "another run looked at the session meanwhile"
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Handed is a job in the hands of a host.
 type Handed struct {
 	Job     string `json:"job"`

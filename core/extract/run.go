@@ -174,7 +174,8 @@ func serve(ctx context.Context, h *work.House, r *job.Run, w Waiting) (*Served, 
 	defer v.src.Close()
 	s := stateOf(h.Memory.StateDirectory())
 	move := func(by string) error {
-		return errors.Join(s.setCursor(Cursor{Session: w.Session, Leaf: v.chain.ResumePoint(v.t), Time: h.Memory.Env().Time(), By: by}), s.setTurns(w.Session, 0))
+		return errors.Join(s.setCursor(Cursor{Session: w.Session, Leaf: v.chain.ResumePoint(v.t), Time: h.Memory.Env().Time(), By: by}), s.setTurns(w.Session, 0),
+			unqueue(h, w.Session))
 	}
 	if len(v.fresh) == 0 {
 		out.Gate, out.Reason = "nothing-new", "nothing was said since the last run"

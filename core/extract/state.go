@@ -83,7 +83,10 @@ func (s state) cursors() ([]Cursor, error) {
 // that is taken up after this is looked at as new.
 const keepState = 400 * 24 * time.Hour
 
-// sweep removes what is older than keepState.
+// keepTemp is when a temporary file counts as left by a process that was killed.
+const keepTemp = time.Hour
+
+// sweep removes what is older than keepState, and what processes left that were killed.
 func (s state) sweep(now time.Time) error {
 	var errs []error
 	for _, folder := range []string{cursors, waiting, turns} {
@@ -93,7 +96,11 @@ func (s state) sweep(now time.Time) error {
 			continue
 		}
 		for _, e := range list {
-			if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > keepState {
+			keep := keepState
+			if strings.HasSuffix(e.Name(), ".tmp") {
+				keep = keepTemp
+			}
+			if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > keep {
 				errs = append(errs, gone(os.Remove(filepath.Join(s.dir, folder, e.Name()))))
 			}
 		}
