@@ -126,3 +126,33 @@ func TestFromOSForgets(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// BenchmarkPlantedIn is what every start of a process pays, with settings of a project that
+// set variables, and without.
+func BenchmarkPlantedIn(b *testing.B) {
+	for name, text := range map[string]string{"none": "", "some": `{"env": {"NODE_ENV": "test", "A": "b"}}`} {
+		b.Run(name, func(b *testing.B) {
+			dir := b.TempDir()
+			for _, d := range []string{"home", "p/.git/objects", "p/.git/refs", "p/.claude"} {
+				if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+					b.Fatal(err)
+				}
+			}
+			files := map[string]string{"p/.git/HEAD": "ref: refs/heads/main\n"}
+			if text != "" {
+				files["p/.claude/settings.json"] = text
+			}
+			for n, s := range files {
+				if err := os.WriteFile(filepath.Join(dir, n), []byte(s), 0o600); err != nil {
+					b.Fatal(err)
+				}
+			}
+			env := Env{Home: filepath.Join(dir, "home"), Cwd: filepath.Join(dir, "p"), ManagedSettings: filepath.Join(dir, "none"), Lookup: func(string) (string, bool) { return "", false }}
+			for b.Loop() {
+				if plantedIn(env) != nil {
+					b.Fatal("planted")
+				}
+			}
+		})
+	}
+}

@@ -265,9 +265,17 @@ func (a *app) showJobs(list []*job.Record) {
 	}
 	var rows [][]string
 	for _, r := range list {
-		rows = append(rows, []string{r.ID, r.Kind, string(r.State), r.Created.Local().Format("2006-01-02 15:04:05"), took(r), r.Engine, term.Clean(firstLine(r.Reason))})
+		rows = append(rows, []string{r.ID, r.Kind, string(r.State), r.Created.Local().Format("2006-01-02 15:04:05"), took(r), r.Engine, term.Clean(firstLine(waits(r)))})
 	}
 	a.Table([]string{"job", "kind", "state", "created", "took", "engine", ""}, rows)
+}
+
+// waits is why a job is as it is; of one that waits for an agent, that.
+func waits(r *job.Record) string {
+	if r.Reason == "" && (r.State == job.Waiting || r.State == job.Queued && r.Process == 0 && len(r.Params) > 0) {
+		return "waits for the agent of a conversation"
+	}
+	return r.Reason
 }
 
 // took is how long a job ran.
