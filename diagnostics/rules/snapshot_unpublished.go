@@ -44,12 +44,12 @@ func snapshotUnpublished() diagnostics.Rule {
 				}
 				found := placed(p, f.Path, at)
 				name := memdir.ShownName(f.Path)
-				switch f.Mine {
-				case "removed":
+				switch {
+				case f.MinePath == "":
 					found.Message = name + " was removed here, and the team still has it."
-				case "added":
+				case f.TheirPath == "":
 					found.Message = "The team does not have this topic."
-				case "renamed":
+				case f.Mine == "renamed":
 					found.Message = "This topic was renamed here, and the team has it as " + memdir.ShownName(f.From) + "."
 				default:
 					found.Message = "The team does not have what was changed here"
