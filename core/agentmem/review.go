@@ -130,6 +130,9 @@ func (a *analysis) reviewed(f FileStatus) (*Reviewed, error) {
 	}
 	if here && there {
 		change.Resolve(f.Path, out.BaseText, out.MineText, out.TheirText, func(p change.Part) change.Decision {
+			if strings.TrimSpace(p.Base+p.Ours+p.Theirs) == "" {
+				return change.Decision{} // a blank line
+			}
 			if strings.TrimRight(p.Ours, "\n") != strings.TrimRight(p.Theirs, "\n") || p.Ours == "" || p.Theirs == "" {
 				out.Changed = append(out.Changed, p) // else only the blank lines behind it differ
 			}

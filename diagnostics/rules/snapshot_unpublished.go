@@ -30,13 +30,13 @@ func snapshotUnpublished() diagnostics.Rule {
 				}
 				var own []change.Part
 				for _, part := range f.Changed {
-					if part.Ours != part.Base {
+					if part.Ours != part.Base && !part.Conflict {
 						own = append(own, part)
 					}
 				}
 				own = without(r, f, own, func(x *agentmem.Reviewed) bool { return x.Mine != "" || x.Private })
-				if f.Path == memfile.IndexName && len(own) == 0 {
-					continue // its entries go with their topics
+				if len(own) == 0 && (f.Path == memfile.IndexName || len(f.Conflicts) > 0) {
+					continue // entries go with their topics; what conflicts is decided first
 				}
 				at := ""
 				if len(own) > 0 {
