@@ -182,6 +182,11 @@ func (a *actions) offer(ctx context.Context, f diagnostics.Finding, o diagnostic
 	if first && a.s.features.preferred {
 		action.IsPreferred = ptr(true)
 	}
+	if fix.Command != "" {
+		command, err := commandOf(a.d.path, fix.Command, o)
+		action.Command = command
+		return action, err
+	}
 	data := actionData{URI: string(a.doc.uri), Hash: text.Hash(a.doc.text.String()), Rule: f.Rule, Span: f.Span, Offer: o}
 	return a.finish(ctx, action, data, func() (change.Change, error) {
 		return a.c.ws.Engine.Make(ctx, a.c.snap, f, o)

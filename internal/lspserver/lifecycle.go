@@ -8,7 +8,7 @@ import (
 
 // watchers are the files whose changes matter: every file of a memory, and the
 // configuration.
-var watchers = []protocol.Pattern{"**/*.md", "**/.mem.yaml"}
+var watchers = []protocol.Pattern{"**/*.md", "**/.mem.yaml", "**/agent-memory-snapshots/*/snapshot.json"}
 
 // initialized asks the client to watch files, where it can be asked.
 func (s *server) initialized(*none) {

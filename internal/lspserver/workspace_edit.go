@@ -35,6 +35,10 @@ func (s *server) workspaceEdit(docs *documents, dir string, c change.Change) (*p
 			err = e.create(f)
 		case change.Edit:
 			err = e.edit(f)
+		case change.Delete:
+			err = e.remove(f)
+		case change.Rename:
+			err = e.rename(f)
 		default:
 			err = fmt.Errorf("%s: an editor is not asked to %s files", shown(f.Path), f.Kind)
 		}
@@ -114,6 +118,51 @@ func (e *editBuilder) edit(f change.File) error {
 		return fmt.Errorf("%s: an editor cannot make this change of a file that is not open", shown(f.Path))
 	}
 	e.add(e.docs.uriIn(e.dir, f.Path), version, edits)
+	return nil
+}
+
+// remove deletes a file that is as the change expects it.
+func (e *editBuilder) remove(f change.File) error {
+	if !e.s.features.remove {
+		return fmt.Errorf("%s would have to be deleted, which this editor does not do for a server: delete it yourself", shown(f.Path))
+	}
+	if err := e.expect(f); err != nil {
+		return err
+	}
+	e.out.DocumentChanges = append(e.out.DocumentChanges, &protocol.DeleteFile{Kind: string(protocol.ResourceOperationKindDelete), URI: e.docs.uriIn(e.dir, f.Path)})
+	return nil
+}
+
+// rename moves a file, after its text was changed where that is to be.
+func (e *editBuilder) rename(f change.File) error {
+	if !e.s.features.rename {
+		return fmt.Errorf("%s would have to be renamed to %s, which this editor does not do for a server: mem-mcp snapshot pull does", shown(f.Path), shown(f.To))
+	}
+	if err := e.expect(f); err != nil {
+		return err
+	}
+	to := filepath.Join(e.dir, filepath.FromSlash(f.To))
+	if _, err := os.Lstat(to); err == nil || e.docs.of(e.dir, f.To) != nil {
+		return modified("%s exists by now", shown(f.To))
+	}
+	if len(f.Edits) > 0 {
+		if err := e.edit(f); err != nil {
+			return err
+		}
+	}
+	e.out.DocumentChanges = append(e.out.DocumentChanges, &protocol.RenameFile{Kind: string(protocol.ResourceOperationKindRename),
+		OldURI: e.docs.uriIn(e.dir, f.Path), NewURI: uri.File(to)})
+	return nil
+}
+
+// expect makes sure that a file is what a change was computed from.
+func (e *editBuilder) expect(f change.File) error {
+	if doc := e.docs.of(e.dir, f.Path); doc != nil {
+		if doc.lost || doc.text.String() != f.Base {
+			return modified("%s has changed meanwhile", shown(f.Path))
+		}
+		e.touched = append(e.touched, doc)
+	}
 	return nil
 }
 
