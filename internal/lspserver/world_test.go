@@ -63,6 +63,10 @@ func newWorld(t *testing.T, c *diagtest.Case) *world {
 			t.Fatal(err)
 		}
 	}
+	if c.Shared() {
+		w.dir = c.Layout(t, w.top, w.env)
+		return w
+	}
 	for g := c.Guide; g != nil; g = g.Next {
 		w.put(filepath.Join(w.top, g.Path), g.Text)
 	}
