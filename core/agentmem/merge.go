@@ -1,6 +1,8 @@
 package agentmem
 
 import (
+	"strings"
+
 	"mem/core/change"
 )
 
@@ -221,7 +223,8 @@ func (a *analysis) mergeTexts(o *outcome, w wishes, wish Choice, mine, theirs st
 	merged, open := change.Resolve(it.path(), base, mine, theirs, func(p change.Part) change.Decision {
 		part := w.part(p, it.names()...)
 		if w.exact && part == "" && wish == "" && !p.Conflict {
-			held[p.Name] = held[p.Name] || p.Theirs != p.Base
+			taken := strings.TrimRight(p.Ours, "\n") == strings.TrimRight(p.Theirs, "\n") // but for the blank lines behind it
+			held[p.Name] = held[p.Name] || p.Theirs != p.Base && !taken
 			return change.Decision{Choice: change.Ours}
 		}
 		return decide(p, part, wish)

@@ -49,6 +49,8 @@ func (c *Case) Layout(t testing.TB, top string, env settings.Env) string {
 	}
 	if c.Base != nil {
 		replace(t, store, c.Base)
+		env := env
+		env.Now = func() time.Time { return c.Stamp.Now.Add(-3 * time.Hour) } // before the snapshot
 		s, err := agentmem.Open(memory.Options{Env: env, Project: top, Actor: "test"}, agent)
 		if err != nil {
 			t.Fatal(err)

@@ -263,11 +263,16 @@ func (e *editor) read(r io.Reader) {
 		e.changed.Broadcast()
 		e.mu.Unlock()
 		if m.Method != "" && m.ID != nil { // a request of the server
-			result := "null"
-			if reply := e.replies[m.Method]; reply != nil {
-				result = reply(m.Params)
-			}
-			go e.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, *m.ID, result))
+			e.mu.Lock()
+			reply := e.replies[m.Method]
+			e.mu.Unlock()
+			go func() {
+				result := "null"
+				if reply != nil {
+					result = reply(m.Params)
+				}
+				e.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, *m.ID, result))
+			}()
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,17 +49,14 @@ func (s *server) openReview(ctx context.Context, x *side, path, part string) (an
 }
 
 // madeUp is a document that is shown and is no file of a memory.
-type madeUp struct{ title, path, part, text string }
+type madeUp struct{ title, dir, path, part, text string }
 
 // show shows a document: as one that the client asks the server for, where it can and the
 // text can be made again, else as a temporary file.
 func (s *server) show(ctx context.Context, x *side, d madeUp) (any, error) {
 	at := uri.URI("")
 	if s.features.content && s.features.showsDocuments && d.title != "publish" {
-		at = reviewURI(x, d)
-		s.mu.Lock()
-		s.reviews[string(at)] = x.d.path
-		s.mu.Unlock()
+		at = s.reviewURI(x, d)
 	} else {
 		name, err := s.temporary(x.Agent+"-"+strings.ReplaceAll(d.title, "/", "-")+".review.txt", d.text)
 		if err != nil {
@@ -82,16 +80,46 @@ func (s *server) show(ctx context.Context, x *side, d madeUp) (any, error) {
 	return out, nil
 }
 
-func reviewURI(x *side, d madeUp) uri.URI {
-	q := url.Values{"dir": {string(uri.File(x.d.path))}}
-	if d.path != "" {
-		q.Set("path", d.path)
+// maxReviews is how many made-up documents are known: an editor shows a few at a time.
+const maxReviews = 100
+
+// reviewURI names a document that is made up. A number in it tells which one is meant,
+// since clients write the rest of a URI in ways of their own.
+func (s *server) reviewURI(x *side, d madeUp) uri.URI {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d.dir, d.text = x.d.path, ""
+	for i, known := range s.reviews {
+		if known.dir == d.dir && known.path == d.path && known.part == d.part {
+			return known.uri(i, x.Agent)
+		}
 	}
-	if d.part != "" {
-		q.Set("part", d.part)
+	if len(s.reviews) == maxReviews {
+		s.reviews = nil
 	}
-	u := url.URL{Scheme: reviewScheme, Path: "/" + x.Agent + "/" + d.title + ".review.txt", RawQuery: q.Encode()}
+	s.reviews = append(s.reviews, d)
+	return d.uri(len(s.reviews)-1, x.Agent)
+}
+
+func (d madeUp) uri(n int, agent string) uri.URI {
+	u := url.URL{Scheme: reviewScheme, Path: fmt.Sprintf("/%d/%s/%s.review.txt", n, agent, d.title)}
 	return uri.URI(u.String())
+}
+
+// reviewOf finds the document that a URI names.
+func (s *server) reviewOf(u uri.URI) (madeUp, bool) {
+	parsed, err := url.Parse(string(u))
+	if err != nil || parsed.Scheme != reviewScheme {
+		return madeUp{}, false
+	}
+	number, _, _ := strings.Cut(strings.TrimLeft(parsed.Path, "/"), "/")
+	n, err := strconv.Atoi(number)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil || n < 0 || n >= len(s.reviews) {
+		return madeUp{}, false
+	}
+	return s.reviews[n], true
 }
 
 // temporary writes a file of ours that goes with the server.

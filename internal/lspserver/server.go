@@ -67,7 +67,7 @@ type server struct {
 	mu      sync.Mutex
 	docs    *documents            // never changed, only replaced
 	dirs    map[string]*directory // by path; those in which something is open
-	reviews map[string]string     // URIs of documents that were made up -> the directory that they are about
+	reviews []madeUp              // documents that were made up, by their numbers
 	tempDir string                // of what is shown as files; "" before the first
 
 	outside outside
@@ -88,7 +88,7 @@ func Serve(ctx context.Context, o Options) error { return newServer(o).serve(ctx
 
 func newServer(o Options) *server {
 	s := &server{o: o, outbox: newOutbox(), routes: map[string]*method{}, origin: memory.OriginOf(o.Env), rules: rules.All(), exit: make(chan struct{}),
-		docs: &documents{}, dirs: map[string]*directory{}, reviews: map[string]string{}}
+		docs: &documents{}, dirs: map[string]*directory{}}
 	for _, m := range methods() {
 		s.routes[m.name] = &m
 	}

@@ -2,7 +2,7 @@ package lspserver
 
 import (
 	"context"
-	"net/url"
+	"path/filepath"
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
@@ -21,16 +21,15 @@ func announceContent(f *features, c *protocol.ServerCapabilities) {
 
 // textDocumentContent gives the text of a document that the server makes up, as it is now.
 func (s *server) textDocumentContent(ctx context.Context, docs *documents, p *protocol.TextDocumentContentParams) (*protocol.TextDocumentContentResult, error) {
-	u, err := url.Parse(string(p.URI))
-	if err != nil || u.Scheme != reviewScheme {
-		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, "that is the URI of no document of this server")
+	d, ok := s.reviewOf(p.URI)
+	if !ok {
+		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, "that is no document of this server, or of an earlier one: open the difference again")
 	}
-	q := u.Query()
-	x, err := s.sideOf(docs, q.Get("dir"))
+	x, err := s.sideOf(docs, string(uri.File(d.dir)))
 	if err != nil {
 		return nil, err
 	}
-	text, err := reviewText(ctx, x, q.Get("path"), q.Get("part"))
+	text, err := reviewText(ctx, x, d.path, d.part)
 	if err != nil {
 		return nil, err
 	}
@@ -40,20 +39,18 @@ func (s *server) textDocumentContent(ctx context.Context, docs *documents, p *pr
 // refreshReviews has the client ask again for documents about a directory that changed.
 func (s *server) refreshReviews(dir string) {
 	s.mu.Lock()
-	var all []string
-	for u, of := range s.reviews {
-		if of == dir {
-			all = append(all, u)
+	var all []uri.URI
+	for i, d := range s.reviews {
+		if d.dir == dir {
+			all = append(all, d.uri(i, filepath.Base(dir)))
 		}
 	}
 	s.mu.Unlock()
 	for _, u := range all {
 		s.running.Go(func() {
-			err := s.client.TextDocumentContentRefresh(s.ctx, &protocol.TextDocumentContentRefreshParams{URI: uri.URI(u)})
-			if err != nil { // it shows the document no more
-				s.mu.Lock()
-				delete(s.reviews, u)
-				s.mu.Unlock()
+			err := s.client.TextDocumentContentRefresh(s.ctx, &protocol.TextDocumentContentRefreshParams{URI: u})
+			if err != nil && s.ctx.Err() == nil {
+				s.logOnce("reviews", "the client does not ask again for the text of a document: %v", err)
 			}
 		})
 	}
