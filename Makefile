@@ -53,6 +53,7 @@ unit:
 soak: fuzz
 	MEM_KILLS=1000 $(GO) test -race -timeout 60m -count 1 ./core/store
 	MEM_SNAPSHOT_SEEDS=100 $(GO) test -race -timeout 60m -count 1 -run TwoClones ./core/agentmem
+	MEM_TEAM_ROUNDS=10 $(GO) test -timeout 60m -count 1 -run TestTeamInNeovim ./e2e
 	MEM_UNIONS=2000 $(GO) test -timeout 60m -count 1 -run TestUniteSettles ./core/agentmem -rapid.checks=2000
 
 FUZZTIME ?= 60s

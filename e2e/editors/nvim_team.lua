@@ -8,6 +8,7 @@
 --   { append = text }
 --   { await = rule } { without = rule }   waits for a finding in the open file to come or go
 --   { take = pattern, at = rule }         takes the first code action whose title matches
+--   { gone = file }                       waits for a file to be deleted or renamed
 --   { command = name, args, answer }      runs mem.snapshot.<name>; answers its question
 --   { lens = name }                       runs the command of the lens of that name
 --   { save = true }
@@ -99,6 +100,7 @@ local function step(s)
   end
   if s.await then wait(s.await, function() return finding(buf, s.await) end) end
   if s.without then wait('no ' .. s.without, function() return not finding(buf, s.without) end) end
+  if s.gone then wait('the end of ' .. s.gone, function() return vim.fn.filereadable(dir .. '/' .. s.gone) == 0 end) end
   if s.take then take(s.take, s.at) end
   if s.command or s.lens then
     answer = s.answer

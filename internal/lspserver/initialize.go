@@ -92,10 +92,11 @@ func featuresOf(p *protocol.InitializeParams) features {
 	if w := c.Workspace; w != nil {
 		if e := w.WorkspaceEdit; e != nil {
 			f.documentChanges = is(e.DocumentChanges)
-			can := func(k protocol.ResourceOperationKind) bool {
-				return f.documentChanges && slices.Contains(e.ResourceOperations, k)
-			}
-			f.create, f.rename, f.remove = can(protocol.ResourceOperationKindCreate), can(protocol.ResourceOperationKindRename), can(protocol.ResourceOperationKindDelete)
+			can := func(k protocol.ResourceOperationKind) bool { return slices.Contains(e.ResourceOperations, k) }
+			f.create = f.documentChanges && can(protocol.ResourceOperationKindCreate)
+			// Such operations stand in document changes only, so whoever names them takes these,
+			// as Neovim 0.7 does, which does not say so.
+			f.rename, f.remove = can(protocol.ResourceOperationKindRename), can(protocol.ResourceOperationKindDelete)
 		}
 		f.watch = w.DidChangeWatchedFiles != nil && is(w.DidChangeWatchedFiles.DynamicRegistration)
 		f.applyEdit, f.content = is(w.ApplyEdit), w.TextDocumentContent != nil

@@ -27,7 +27,10 @@ func modified(format string, args ...any) error {
 // workspaceEdit gives a change of a memory directory as the edit that this client
 // can make. docs are what the change was computed from.
 func (s *server) workspaceEdit(docs *documents, dir string, c change.Change) (*protocol.WorkspaceEdit, error) {
-	e := editBuilder{s: s, docs: docs, dir: dir}
+	e := editBuilder{s: s, docs: docs, dir: dir, inOrder: s.features.documentChanges}
+	for _, f := range c.Files {
+		e.inOrder = e.inOrder || f.Kind == change.Delete || f.Kind == change.Rename
+	}
 	for _, f := range c.Files {
 		var err error
 		switch f.Kind {
@@ -62,6 +65,7 @@ type editBuilder struct {
 	docs    *documents
 	dir     string
 	touched []*document
+	inOrder bool // as document changes, not as a map of edits
 	out     protocol.WorkspaceEdit
 }
 
@@ -167,7 +171,7 @@ func (e *editBuilder) expect(f change.File) error {
 }
 
 func (e *editBuilder) add(u uri.URI, version *int32, edits []protocol.TextEdit) {
-	if !e.s.features.documentChanges {
+	if !e.inOrder {
 		if e.out.Changes == nil {
 			e.out.Changes = map[uri.URI][]protocol.TextEdit{}
 		}
