@@ -40,6 +40,7 @@ type none struct{}
 // shutdown prepares for the end: no request is served after it.
 func (s *server) shutdown(context.Context, *documents, *none) (any, error) {
 	s.phase.Store(shutDown)
+	s.settleAll()
 	return nil, nil
 }
 

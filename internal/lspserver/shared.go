@@ -147,6 +147,32 @@ func (s *server) settled(doc *document) {
 	})
 }
 
+// settleAll notes for each shared memory in which something is open what both sides have in
+// common on disk: an editor tells nothing of files that it saved and had not opened for the
+// server, as those that an edit of ours made.
+func (s *server) settleAll() {
+	ctx, cancel := context.WithTimeout(s.ctx, grace)
+	defer cancel()
+	s.mu.Lock()
+	docs := s.docs
+	var all []*directory
+	for path, d := range s.dirs {
+		if p := memdir.PlaceOf(path); p == memdir.PlaceAgent || p == memdir.PlaceSnapshot {
+			all = append(all, d)
+		}
+	}
+	s.mu.Unlock()
+	for _, d := range all {
+		x, err := s.side(docs, d)
+		if err == nil && x != nil {
+			err = x.Settle(ctx)
+		}
+		if err != nil {
+			s.logf("what was taken of the team's could not be noted: %v", err)
+		}
+	}
+}
+
 // sideOf finds what the argument of a command names: the URI of a directory in which
 // something is open.
 func (s *server) sideOf(docs *documents, dir string) (*side, error) {
