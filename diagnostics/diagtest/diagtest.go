@@ -62,6 +62,7 @@ type Case struct {
 	// Base, and Team or Mine, are the other versions of a memory that is shared.
 	Base, Team, Mine map[string]string
 	InSnapshot       bool
+	laid             *laid // once it was laid out
 
 	Want    string
 	HasWant bool

@@ -101,19 +101,12 @@ func (c *Case) team(t testing.TB, files fs.FS) *diagnostics.Team {
 	if !c.Shared() {
 		return nil
 	}
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+	if c.laid == nil {
+		c.laid = c.layOut(t)
 	}
-	top := filepath.Join(home, "project")
-	env := settings.Env{Home: home, Cwd: top, ConfigDir: filepath.Join(home, "config"), StateDir: filepath.Join(home, "state"), CacheDir: filepath.Join(home, "cache"),
-		ManagedSettings: filepath.Join(home, "managed.json"), Lookup: func(string) (string, bool) { return "", false },
-		Now: func() time.Time { return c.Stamp.Now }}
-	put(t, top, "README.md", "")
-	dir := c.Layout(t, top, env)
-	s, inSnapshot, err := agentmem.OpenAt(memory.Options{Env: env, Project: top, Actor: "test"}, dir)
+	s, inSnapshot, err := agentmem.OpenAt(memory.Options{Env: c.laid.env, Project: c.laid.top, Actor: "test"}, c.laid.dir)
 	if err != nil || s == nil {
-		t.Fatalf("%s is no side of a shared memory: %v", dir, err)
+		t.Fatalf("%s is no side of a shared memory: %v", c.laid.dir, err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	over := map[string]string{}
@@ -131,4 +124,24 @@ func (c *Case) team(t testing.TB, files fs.FS) *diagnostics.Team {
 		}
 	}
 	return diagnostics.NewTeam(s, inSnapshot, over)
+}
+
+// laid is where both sides of a case lie on disk.
+type laid struct {
+	top, dir string
+	env      settings.Env
+}
+
+func (c *Case) layOut(t testing.TB) *laid {
+	t.Helper()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	top := filepath.Join(home, "project")
+	env := settings.Env{Home: home, Cwd: top, ConfigDir: filepath.Join(home, "config"), StateDir: filepath.Join(home, "state"), CacheDir: filepath.Join(home, "cache"),
+		ManagedSettings: filepath.Join(home, "managed.json"), Lookup: func(string) (string, bool) { return "", false },
+		Now: func() time.Time { return c.Stamp.Now }}
+	put(t, top, "README.md", "")
+	return &laid{top: top, dir: c.Layout(t, top, env), env: env}
 }

@@ -179,7 +179,7 @@ func (a *actions) offer(ctx context.Context, f diagnostics.Finding, o diagnostic
 	} else {
 		action.Diagnostics = []protocol.Diagnostic{a.s.diagnosticOf(a.docs, a.doc, f)}
 	}
-	if first && a.s.features.preferred {
+	if choice := fix.Manual && len(f.Offers) > 1; first && !choice && a.s.features.preferred {
 		action.IsPreferred = ptr(true)
 	}
 	if fix.Command != "" {

@@ -58,7 +58,7 @@ func (s *server) show(ctx context.Context, x *side, d madeUp) (any, error) {
 	if s.features.content && s.features.showsDocuments && d.title != "publish" {
 		at = s.reviewURI(x, d)
 	} else {
-		name, err := s.temporary(x.Agent+"-"+strings.ReplaceAll(d.title, "/", "-")+".review.txt", d.text)
+		name, err := s.temporary(x.Agent+"-"+strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(d.title)+".review.txt", d.text)
 		if err != nil {
 			return nil, err
 		}
