@@ -31,28 +31,47 @@ cross:
 	GOOS=darwin $(GO) build -o /dev/null ./cmd/mem-mcp
 	GOOS=darwin $(GO) build -o /dev/null ./cmd/mem-lsp
 
-# The Node clients of the end-to-end tests. Without them the tests say loudly
+# The Node clients and the headless agent of the end-to-end tests. Without them the tests say loudly
 # what they could not test; with MEM_REQUIRE=all that is a failure.
 clients:
 	@scripts/node-clients.sh || { echo "the Node clients could not be installed"; [ "$$MEM_REQUIRE" != all ]; }
+	@scripts/node-agents.sh || { echo "the headless agent could not be installed"; [ "$$MEM_REQUIRE" != all ]; }
 
 # The editors of the end-to-end tests; the same holds for them.
 editors:
 	@scripts/editors.sh || { echo "the editors could not be installed"; [ "$$MEM_REQUIRE" != all ]; }
 
+# Tests of these start the program itself dozens of times, which the race detector makes
+# ten times as slow and where it sees one goroutine at work; what they are made of is raced
+# in its own packages.
+UNRACED = ./internal/demo ./internal/cli ./internal/lspcli
+RACED = $(filter-out mem/internal/demo mem/internal/cli mem/internal/lspcli,$(shell $(GO) list ./...))
+
 # go test hides what a passing package prints, so what could not be tested is
 # collected in a file and told at the end.
 unit:
 	@mkdir -p bin && rm -f bin/untested
-	MEM_UNTESTED=$(CURDIR)/bin/untested $(GO) test -race -timeout 15m ./...
+	MEM_UNTESTED=$(CURDIR)/bin/untested $(GO) test -race -timeout 15m $(RACED)
+	MEM_UNTESTED=$(CURDIR)/bin/untested $(GO) test -timeout 10m $(UNRACED)
 	$(GO) test -timeout 10m ./core/guard ./core/store # whole: some of them are cut short under the race detector
 	$(GO) test -timeout 10m -run Memory ./core/transcript ./core/transcript/export # peaks, which the race detector's own memory hides
 	@if [ -s bin/untested ]; then echo; echo "NOT TESTED:"; cat bin/untested; fi
 
-# What takes too long for every run: many more crashes, and every fuzz target.
+# What takes too long for every run: many more crashes, every fuzz target, and transcripts
+# of 5 GB, for which the temporary directory needs 12 GB.
 soak: fuzz
 	MEM_KILLS=1000 $(GO) test -race -timeout 60m -count 1 ./core/store
-	MEM_SNAPSHOT_SEEDS=100 $(GO) test -race -timeout 60m -count 1 -run TwoClones ./core/agentmem
+	MEM_SOAK=1 $(GO) test -race -timeout 10m -count 1 ./core/fork/gate
+	MEM_DAMAGED=20000 $(GO) test -timeout 30m -count 1 -run TestGarbage ./core/model/wire
+	MEM_SNAPSHOT_SEEDS=100 $(GO) test -race -timeout 60m -count 1 -rapid.checks=1000 -run "TwoClones|ManyNames|TestKilled|TestManyAtOnce|LosesNoLine" ./core/agentmem
+	MEM_UNIONS=2000 $(GO) test -timeout 60m -count 1 -run TestUniteSettles ./core/agentmem -rapid.checks=2000
+	MEM_KILLS=300 $(GO) test -timeout 60m -count 1 -run Killed ./core/sessions
+	MEM_TRANSCRIPT_MB=5000 $(GO) test -timeout 60m -count 1 -v -run 'PeakMemory|TimeBesideCounting' ./core/transcript
+	MEM_TRANSCRIPT_MB=5000 $(GO) test -timeout 60m -run '^$$' -bench 'Read/(wc|chain|whole|tail)' -benchtime 1x ./core/transcript
+	MEM_TRANSCRIPT_MB=5000 $(GO) test -timeout 60m -run '^$$' -bench 'Index|Search' -benchtime 1x ./core/transcript/index
+	MEM_KILLS=100 $(GO) test -race -timeout 30m -count 1 -run TestKilled ./core/extract
+	MEM_DAMAGED=20000 $(GO) test -timeout 30m -count 1 -run TestGarbage ./core/model/wire
+	MEM_SOAK=1 $(GO) test -race -timeout 10m -count 1 ./core/fork/gate
 	MEM_TEAM_ROUNDS=10 $(GO) test -timeout 60m -count 1 -run TestTeamInNeovim ./e2e
 	MEM_UNIONS=2000 $(GO) test -timeout 60m -count 1 -run TestUniteSettles ./core/agentmem -rapid.checks=2000
 

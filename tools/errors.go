@@ -6,8 +6,12 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"mem/core/change"
+	"mem/core/job"
 	"mem/core/memdir"
 	"mem/core/memory"
+	"mem/core/proposal"
+	"mem/core/sessionmem"
+	sessionupdate "mem/core/sessionmem/update"
 	"mem/core/store"
 	"mem/core/transcript"
 )
@@ -33,11 +37,12 @@ type finding struct {
 	Fingerprint string `json:"fingerprint,omitempty"`
 }
 
-// problemSchema is the schema of a problem, a terse one. It is part of every
-// tool's output schema, since the TypeScript SDK v1 holds error results against
-// that too and throws the whole result away when they differ.
-const problemSchema raw = `{"type":"object","description":"Of an error: what to do, and the current text, conflicts, near names or findings.",` +
-	`"properties":{"error":{"type":"string"},"kind":{"type":"string"}},"required":["error","kind"]}`
+// problemParts is what the output schema of every tool says of a problem. That schema
+// must admit one, since the TypeScript SDK v1 holds error results against it, too, and
+// throws the whole result away when they differ.
+func problemParts() schema {
+	return schema{opt("error", str("What went wrong and what to do; the rest is not there then, but kind and details."))}
+}
 
 // The kinds of problems.
 const (
@@ -48,6 +53,8 @@ const (
 	kindLocked    = "locked"
 	kindNotFound  = "not-found"
 	kindAmbiguous = "ambiguous"
+	kindPerson    = "needs-person"
+	kindRejected  = "rejected"
 )
 
 const (
@@ -82,7 +89,28 @@ func problemOf(err error) problem {
 	var ambiguous *memdir.AmbiguousError
 	var noSession *transcript.NotFoundError
 	var severalSessions *transcript.AmbiguousError
+	var person *personError
+	var rejected *proposal.RejectedError
+	var noProposal *proposal.NotFoundError
+	var noJob *job.NotFoundError
+	var over *sessionupdate.OverError
+	var summaryChanged *sessionmem.ChangedError
 	switch {
+	case errors.As(err, &over):
+		p.Kind = kindRejected
+	case errors.Is(err, sessionupdate.ErrSecret):
+		p.Kind = kindSecret
+	case errors.As(err, &summaryChanged):
+		p.Kind, p.Path, p.Hash = kindConflict, memdir.Shown(summaryChanged.Path, memdir.MaxShown), summaryChanged.Current.Hash
+		p.Text, p.Cut = cut(summaryChanged.Current.Text, maxProblemText)
+	case errors.As(err, &person):
+		p.Kind = kindPerson
+	case errors.As(err, &rejected):
+		p.Kind = kindRejected
+	case errors.As(err, &noProposal):
+		p.Kind, p.Near = notFoundOr(noProposal.Match), few(noProposal.Match)
+	case errors.As(err, &noJob):
+		p.Kind, p.Near = notFoundOr(noJob.Match), few(noJob.Match)
 	case errors.As(err, &exists):
 		p.Kind, p.Path, p.Hash = kindExists, exists.Path, exists.Current.Hash
 		p.Text, p.Cut = cut(exists.Current.Text, maxProblemText)
@@ -106,6 +134,13 @@ func problemOf(err error) problem {
 		p.Kind, p.Near = kindAmbiguous, few(severalSessions.Sessions)
 	}
 	return p
+}
+
+func notFoundOr(match []string) string {
+	if len(match) > 1 {
+		return kindAmbiguous
+	}
+	return kindNotFound
 }
 
 func (p *problem) fill(conflict *store.ConflictError) {

@@ -84,9 +84,11 @@ func decode(raw json.RawMessage, into any) error {
 const maxResultSize = 50_000
 
 // definition gives the tool as clients see it.
-func (s spec) definition() mcp.Tool {
-	t := mcp.NewToolWithRawSchema(s.name, s.description, s.in.object())
-	t.RawOutputSchema = s.out.or(problemSchema)
+func (s spec) definition() mcp.Tool { return s.defined(s.in.object()) }
+
+func (s spec) defined(in json.RawMessage) mcp.Tool {
+	t := mcp.NewToolWithRawSchema(s.name, s.description, in)
+	t.RawOutputSchema = s.out.with(problemParts()...).published()
 	t.Title = s.title
 	closed := false
 	t.Annotations = mcp.ToolAnnotation{Title: s.title, ReadOnlyHint: &s.readOnly, DestructiveHint: &s.destructive, IdempotentHint: &s.idempotent, OpenWorldHint: &closed}
@@ -99,9 +101,10 @@ func (s spec) definition() mcp.Tool {
 }
 
 // bind makes the tool callable on what open gives.
-func (s spec) bind(open Opener, of SessionsOf, questions *questions, checks *checks) server.ServerTool {
-	check, result := &validator{name: s.name, schema: s.in.object()}, &validator{name: s.name, schema: s.out.object()}
-	return server.ServerTool{Tool: s.definition(), Handler: func(ctx context.Context, req mcp.CallToolRequest) (reply *mcp.CallToolResult, err error) {
+func (s spec) bind(open Opener, of SessionsOf, questions *questions, checks *checks, with ...Options) server.ServerTool {
+	in, out := s.in.object(), s.out.object()
+	check, result := &validator{name: s.name, schema: in}, &validator{name: s.name, schema: out}
+	return server.ServerTool{Tool: s.defined(in), Handler: func(ctx context.Context, req mcp.CallToolRequest) (reply *mcp.CallToolResult, err error) {
 		defer func() {
 			if r := recover(); r != nil {
 				reply, err = failed(fmt.Errorf("the tool %s broke down: %v. The others go on; please report this with: %s", s.name, r, firstFrames())), nil
@@ -133,13 +136,16 @@ func (s spec) bind(open Opener, of SessionsOf, questions *questions, checks *che
 		ctx, asked := questions.consent(ctx, req, call)
 		ctx = withProgress(ctx, req)
 		on := target{Memory: m, checks: checks, sessionsOf: of, open: open}
+		if len(with) > 0 {
+			on.with = with[0]
+		}
 		a, err := s.run(ctx, on, raw)
-		if q := question(err); q != nil && !asked && canAsk(ctx) {
+		if q, p, what := question(err); q != nil && !asked && canAsk(ctx) {
 			if server.IsModernRequest(ctx) {
-				return server.NewInputRequestBuilder(questions.ask(call)).Elicit(consentID, *q).ToolResult(), nil
+				return server.NewInputRequestBuilder(questions.askAbout(p.id+call, what)).Elicit(p.id, *q).ToolResult(), nil
 			}
-			if allows(ask(ctx, *q)) {
-				a, err = s.run(memory.AllowSecrets(ctx), on, raw)
+			if p.allowed(ask(ctx, *q)) {
+				a, err = s.run(p.grant(ctx, what), on, raw)
 			}
 		}
 		if err != nil {

@@ -1,6 +1,14 @@
 package tools
 
-import "github.com/mark3labs/mcp-go/server"
+import (
+	"context"
+
+	"github.com/mark3labs/mcp-go/server"
+
+	"mem/core/model"
+	"mem/core/proposal"
+	"mem/core/work"
+)
 
 // Toolset is a group of tools that is switched on together.
 type Toolset struct {
@@ -36,20 +44,51 @@ func Toolsets() []Toolset {
 			transcriptAppend(),
 			transcriptExport(),
 		}},
+		{Name: "proposals", Doc: "Hand in the result of a job, and look at, apply or discard what waits for a person.", specs: []spec{
+			proposalList(),
+			proposalShow(),
+			proposalSubmit(),
+			proposalApply(),
+			proposalDiscard(),
+		}},
 		{Name: "snapshots", Doc: "Share what an agent learnt with a team through git: state, pull and publish of snapshots.", specs: []spec{
 			snapshotStatus(),
 			snapshotPull(),
 			snapshotPublish(),
 		}},
+		{Name: "jobs", Doc: "Have a forked agent learn from a session, and keep the summary of a session.", specs: []spec{
+			extractStart(),
+			extractStatus(),
+			extractCancel(),
+			sessionSummaryGet(),
+			sessionSummaryUpdate(),
+		}},
 	}
 }
 
+// Options say what tools may do and what they are wired with. The zero value is ready
+// to use.
+type Options struct {
+	// AllowApply lets proposals be applied that wait for a person: one said so when the
+	// server was started.
+	AllowApply bool
+	// Finishers end jobs of kinds that need more than proposal.Finish, when a host hands
+	// their result back.
+	Finishers map[string]proposal.Finisher
+	// Start starts a process that runs a job; nil where this program cannot.
+	Start work.Starter
+	// Sampling gives the model of the client that makes a call, nil where it lends none.
+	Sampling func(ctx context.Context) model.Model
+	// Background runs f while the server is up; nil where it runs nothing besides calls.
+	Background func(f func(ctx context.Context))
+}
+
 // Bind gives the tools of a toolset, working on what open and of give.
-func (t Toolset) Bind(open Opener, of SessionsOf) []server.ServerTool {
+func (t Toolset) Bind(open Opener, of SessionsOf, with ...Options) []server.ServerTool {
 	var out []server.ServerTool
 	questions, checks := newQuestions(), &checks{}
 	for _, s := range t.specs {
-		out = append(out, s.bind(open, of, questions, checks))
+		out = append(out, s.bind(open, of, questions, checks, with...))
 	}
 	return out
 }

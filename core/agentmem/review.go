@@ -180,11 +180,17 @@ func (r *Review) Take(ctx context.Context, path, part string, c Choice) (change.
 		return change.Change{}, err
 	}
 	defer a.close()
-	if bad := a.blocking(false); len(bad) > 0 {
-		return change.Change{}, &InvalidError{Snapshot: r.s.Snapshot, Problems: bad}
+	if err := a.findWanted(w); err != nil {
+		return change.Change{}, err
+	}
+	if bad := a.blocking(w, false, false); len(bad) > 0 {
+		return change.Change{}, &InvalidError{Agent: r.s.Agent, Snapshot: r.s.Snapshot, Problems: bad}
+	}
+	if err := a.wholeStore(); err != nil {
+		return change.Change{}, err
 	}
 	if path == "*" && a.older() {
-		return change.Change{}, &OlderError{Have: a.manifest.UpdatedAt.Format(time.RFC3339), Synced: a.st.UpdatedAt}
+		return change.Change{}, &OlderError{Agent: r.s.Agent, Have: a.manifest.UpdatedAt.Format(time.RFC3339Nano), Synced: a.st.UpdatedAt}
 	}
 	if f := r.File(path); f != nil && part == "" && len(f.Conflicts) > 0 && !f.Conflicts[0].Whole {
 		// What conflicts is decided part by part.
@@ -232,11 +238,14 @@ func (s *Shared) settle(ctx context.Context, list []Wish) error {
 		return err
 	}
 	defer a.close()
-	bad := a.blocking(true)
+	bad := a.blocking(wishes{list: list}, true, true)
+	part := a.wholeStore()
 	switch {
 	case len(list) > 0 && len(bad) > 0:
-		return &InvalidError{Snapshot: s.Snapshot, Problems: bad}
-	case len(list) == 0 && (len(bad) > 0 || !a.st.known), !a.theirs.exists, len(a.mine.files) == 0:
+		return &InvalidError{Agent: s.Agent, Snapshot: s.Snapshot, Problems: bad}
+	case len(list) > 0 && part != nil:
+		return part
+	case len(list) == 0 && (len(bad) > 0 || part != nil || !a.st.known), !a.theirs.exists, len(a.mine.files) == 0:
 		return nil
 	}
 	outcomes, err := a.pull(wishes{exact: true, list: list})
@@ -246,7 +255,7 @@ func (s *Shared) settle(ctx context.Context, list []Wish) error {
 	if err := a.allMeant(outcomes, list); err != nil {
 		return err
 	}
-	if err := a.settleState(outcomes); err != nil {
+	if err := a.settleState(outcomes, ""); err != nil {
 		return fmt.Errorf("what was decided about %s could not be noted: %w", s.Agent, project.Reason(err))
 	}
 	return nil

@@ -54,6 +54,7 @@ type Called struct {
 type Task struct {
 	Job    string // id of its record
 	Kind   string // extract, session-memory, dream, merge
+	Memory string // the memory directory, for the ledger of what was spent
 	System string
 	// Shared is the conversation that it inherits, the same in every run of one session,
 	// so that it comes from the provider's cache. Secrets are redacted already.
@@ -62,7 +63,10 @@ type Task struct {
 	Tools  Tools
 	// Stage is the folder that Tools write to, for engines that run programs of their own.
 	// They may change nothing else.
-	Stage  string
+	Stage string
+	// Mount is what the instructions call that folder, such as "memory" for /memory, which it is
+	// unless told.
+	Mount  string
 	Limits Limits
 	// Progress is told of every turn; nil asks for none. It must not block.
 	Progress func(Progress)

@@ -2,9 +2,7 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,7 +10,6 @@ import (
 	"mem/core/memory"
 	"mem/core/transcript"
 	"mem/core/transcript/deliver"
-	"mem/core/transcript/shown"
 )
 
 // What can be included in a delivery.
@@ -50,6 +47,9 @@ type Resumed struct {
 	Agent   string            `json:"agent,omitempty"`
 	Live    string            `json:"live,omitempty"`    // why somebody is probably writing to it
 	Expires string            `json:"expires,omitempty"` // when the client deletes it
+	// Memory is the session memory, where it is newer than the last compaction and the page
+	// has not the whole conversation.
+	Memory *Memory `json:"sessionMemory,omitempty"`
 	// Files is how the user's files stand to what the client knew of them; nil on later
 	// pages and where the client kept no such history.
 	Files *Files `json:"files,omitempty"`
@@ -115,12 +115,29 @@ func (s *Sessions) Resume(ctx context.Context, o ResumeOptions) (*Resumed, error
 	if err != nil {
 		return nil, fmt.Errorf("resuming the session %s: %w", memdir.ShownName(x.ID), err)
 	}
-	r := &Resumed{Delivery: got, Path: memory.Fit(path, maxPath), Origin: x.Origin, Agent: agent, Expires: stamp(x.Expires)}
+	var kept *Memory
+	var keptNote string
+	if o.At == "" && o.Cursor == "" && agent == "" && got.NextCursor != "" {
+		// What does not fit is what the summary is for; it has its room in the budget.
+		if kept, keptNote = s.memoryOf(x.Session, t.Transcript, chain, d.BudgetTokens); kept != nil {
+			if d.BudgetTokens == 0 {
+				d.BudgetTokens = deliver.DefaultBudget
+			}
+			d.BudgetTokens = max(d.BudgetTokens-kept.Tokens, deliver.MinBudget)
+			if got, err = deliver.Deliver(ctx, t, t.Transcript, chain, d); err != nil {
+				return nil, fmt.Errorf("resuming the session %s: %w", memdir.ShownName(x.ID), err)
+			}
+		}
+	}
+	r := &Resumed{Delivery: got, Memory: kept, Path: memory.Fit(path, maxPath), Origin: x.Origin, Agent: agent, Expires: stamp(x.Expires)}
 	r.Session = x.ID
 	if x.Live {
 		r.Live = x.LiveWhy
 	}
 	notes := append([]string{}, r.Notes...)
+	if keptNote != "" {
+		notes = append(notes, keptNote)
+	}
 	notes = append(notes, x.notes...)
 	notes = append(notes, t.grown()...)
 	if len(chain.Rows) == 0 {
@@ -128,7 +145,7 @@ func (s *Sessions) Resume(ctx context.Context, o ResumeOptions) (*Resumed, error
 	}
 	if o.Cursor == "" && agent == "" {
 		var why string
-		r.Files, why = s.files(ctx, t, chain, x.ID)
+		r.Files, why = s.files(ctx, t, chain, x.Session)
 		notes = append(notes, why)
 	}
 	if ctx.Err() != nil {
@@ -165,7 +182,7 @@ func agentOf(x *transcript.Session, ref string) (path, agent string, err error) 
 
 // files compares the disk with what the client knew. What cannot be compared is told,
 // since the conversation stands without it.
-func (s *Sessions) files(ctx context.Context, t *opened, c *transcript.Chain, id string) (*Files, string) {
+func (s *Sessions) files(ctx context.Context, t *opened, c *transcript.Chain, x *transcript.Session) (*Files, string) {
 	h, err := t.FileHistory(ctx, t, c)
 	if err != nil {
 		return nil, fmt.Sprintf("The client's history of files could not be read: %v", err)
@@ -173,11 +190,11 @@ func (s *Sessions) files(ctx context.Context, t *opened, c *transcript.Chain, id
 	if len(h.Files) == 0 {
 		return nil, ""
 	}
-	base := s.env.ClientDir()
-	if base == "" {
+	dir, disk := x.Backups(s.env)
+	if dir == "" {
 		return nil, ""
 	}
-	list, err := h.Compare(ctx, transcript.OSDisk(), filepath.Join(base, "file-history", id))
+	list, err := h.Compare(ctx, disk, dir)
 	if err != nil {
 		return nil, fmt.Sprintf("Files could not be compared with the client's copies: %v", err)
 	}
@@ -187,46 +204,10 @@ func (s *Sessions) files(ctx context.Context, t *opened, c *transcript.Chain, id
 		case x.State == transcript.FileUnchanged:
 			f.Unchanged++
 		case len(f.Differing) < maxFiles:
-			f.Differing = append(f.Differing, File{memory.Fit(x.Path, maxName), x.State, memdir.Shown(x.Reason, maxName)})
+			f.Differing = append(f.Differing, File{said(x.Path, maxName), x.State, memdir.Shown(x.Reason, maxName)})
 		default:
 			f.More++
 		}
 	}
 	return f, ""
-}
-
-// ErrNoSummary says that a session was never compacted.
-var ErrNoSummary = errors.New("the session has no summary: its client never compacted it")
-
-// Summary gives what the last compaction of a session kept of everything before it.
-func (s *Sessions) Summary(ctx context.Context, session string) (string, error) {
-	x, err := s.pick(ctx, session, nil)
-	if err != nil {
-		return "", err
-	}
-	t, err := s.read(ctx, x.Path, false, nil)
-	if err != nil {
-		return "", err
-	}
-	defer t.Close()
-	chain := t.Chain(transcript.UUID{})
-	var rows []int
-	for _, i := range chain.Rows {
-		if r := &t.Rows[i]; r.Flags.Has(transcript.FlagCompactSummary) || r.Kind == transcript.Collapse {
-			rows = append(rows, i)
-		}
-	}
-	if len(rows) == 0 {
-		return "", fmt.Errorf("%w (%s)", ErrNoSummary, memdir.ShownName(x.ID))
-	}
-	red := shown.NewRedactor(s.scanner())
-	var parts []string
-	for m, err := range transcript.Load(ctx, t, t.Transcript, rows) {
-		if err != nil {
-			return "", fmt.Errorf("reading the summary of the session %s: %w", memdir.ShownName(x.ID), err)
-		}
-		text, _ := red.Shorten(m.Text(), 2*maxPage)
-		parts = append(parts, shown.Plain(text))
-	}
-	return memory.Fit(strings.Join(parts, "\n\n"), 2*maxPage), nil
 }

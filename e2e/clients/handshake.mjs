@@ -23,8 +23,11 @@ await check("tools", async () => {
   const { tools, nextCursor } = await client.listTools();
   assert.equal(nextCursor, undefined, "some clients read the first page only");
   assert.deepEqual(tools.map((t) => t.name).sort(), [
+    "extract_cancel", "extract_start", "extract_status",
     "memory_check", "memory_context", "memory_delete", "memory_edit", "memory_fix", "memory_history", "memory_list", "memory_log",
     "memory_move", "memory_read", "memory_search", "memory_stores", "memory_undo", "memory_write",
+    "proposal_apply", "proposal_discard", "proposal_list", "proposal_show", "proposal_submit",
+    "session_summary_get", "session_summary_update",
     "snapshot_publish", "snapshot_pull", "snapshot_status",
     "transcript_append", "transcript_export", "transcript_list", "transcript_resume", "transcript_search",
   ]);

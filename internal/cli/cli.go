@@ -35,6 +35,7 @@ type app struct {
 	store                  string
 	json                   bool
 	dailyLog, allowSecrets bool
+	allowApply             bool
 }
 
 // Run runs a command line and gives the exit code.
@@ -47,9 +48,13 @@ func Run(ctx context.Context, env settings.Env, streams term.Streams, version st
 	root.SetErr(streams.Err)
 	err := root.ExecuteContext(ctx)
 	var wrong *term.UsageError
+	var notMerged notMergedError
 	switch {
 	case err == nil:
 		return ExitOK
+	case errors.As(err, &notMerged):
+		a.complain(err)
+		return ExitNotMerged
 	case errors.As(err, &wrong):
 		a.complain(err)
 		fmt.Fprintln(streams.Err, "See mem-mcp --help.")
@@ -97,10 +102,13 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.json, "json", false, "print JSON")
 	f.BoolVar(&a.allowSecrets, "allow-secrets", false, "let what looks like a secret be written")
 	a.serveFlags(root)
+	a.applyFlag(root)
 	for _, c := range []*cobra.Command{
 		a.serveCommand(), a.whereCommand(), a.configCommand(), a.contextCommand(), a.listCommand(), a.readCommand(),
 		a.writeCommand(), a.deleteCommand(), a.searchCommand(), a.historyCommand(), a.undoCommand(), a.purgeCommand(),
-		a.sessionsCommand(), a.resumeCommand(), a.exportCommand(), a.adoptCommand(), a.storesCommand(), a.snapshotCommand(), a.mergeDriverCommand(),
+		a.sessionsCommand(), a.resumeCommand(), a.exportCommand(), a.adoptCommand(), a.storesCommand(), a.proposalsCommand(),
+		a.jobsCommand(), a.jobCommand(), a.hookCommand(), a.hooksCommand(), a.usageCommand(), a.engineCommand(),
+		a.snapshotCommand(), a.mergeDriverCommand(), a.extractCommand(), a.summaryCommand(),
 		a.demoCommand(), a.versionCommand(),
 	} {
 		root.AddCommand(c)

@@ -47,10 +47,10 @@ var layers = []struct {
 var heights = []string{
 	"core/text", "core/memfile", "core/change", "core/project", "core/settings", "core/guard", "core/recall",
 	"core/memdir", "core/store", "core/transcript", "core/transcript/index", "core/transcript/shown", "core/transcript/deliver", "core/transcript/export",
-	"core/memory", "core/sessions",
-	"core/model", "core/model/anthropic", "core/model/openai", "core/spend", "core/job",
-	"core/fork", "core/fork/shell", "core/fork/gate", "core/fork/stage", "core/fork/command", "core/proposal", "core/engine",
-	"core/sessionmem", "core/extract", "core/dream", "core/agentmem", "core/hook",
+	"core/sessionmem", "core/memory", "core/sessions", "core/model", "core/model/wire", "core/model/anthropic", "core/model/openai",
+	"core/spend", "core/job", "core/inherit", "core/fork", "core/fork/shell", "core/fork/gate", "core/fork/stage",
+	"core/fork/command", "core/proposal", "core/engine", "core/work", "core/sessionmem/update", "core/extract", "core/dream",
+	"core/agentmem", "core/hook",
 }
 
 // protocols are imports that core and diagnostics may not have.
@@ -142,6 +142,48 @@ func checkFile(t *testing.T, file, pkg string) {
 			t.Errorf("%s imports %s, which stands after it in core", file, name)
 		case from == protocol && to == protocol, from == texts:
 			t.Errorf("%s imports its sibling %s; what both need belongs in core", file, name)
+		}
+	}
+}
+
+// TestThePageNamesEveryPackage compares docs/architecture.md with the order of core: each
+// package that exists has a row, in that order, and no row is of one that does not.
+func TestThePageNamesEveryPackage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "architecture.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for line := range strings.SplitSeq(string(page), "\n") {
+		cell, ok := strings.CutPrefix(line, "| `core/")
+		if !ok {
+			continue
+		}
+		cell, _, _ = strings.Cut(cell, " |")
+		for name := range strings.SplitSeq("`core/"+cell, ", ") {
+			rows = append(rows, strings.Trim(name, "`"))
+		}
+	}
+	var want []string
+	for _, p := range heights {
+		if _, err := os.Stat(filepath.Join("..", "..", filepath.FromSlash(p))); err == nil {
+			want = append(want, p)
+		}
+	}
+	last := -1
+	for _, p := range rows {
+		switch i := slices.Index(want, p); {
+		case i < 0 && !strings.HasSuffix(p, "test"):
+			t.Errorf("docs/architecture.md has a row of %s, which does not exist or has no place in the order of core", p)
+		case i >= 0 && i < last:
+			t.Errorf("docs/architecture.md names %s after what stands behind it in core", p)
+		case i >= 0:
+			last = i
+		}
+	}
+	for _, p := range want {
+		if !slices.Contains(rows, p) {
+			t.Errorf("docs/architecture.md has no row of %s", p)
 		}
 	}
 }

@@ -66,6 +66,11 @@ func TestTranscripts(t *testing.T) {
 	if hit["session"] != session || f["indexing"] != false {
 		t.Errorf("%v", f)
 	}
+	page := c.must("transcript_search", args{"query": "cold moved", "limit": 1})
+	second := c.must("transcript_search", args{"query": "cold moved", "limit": 1, "cursor": page["nextCursor"]})
+	if p, q := page["hits"].([]any), second["hits"].([]any); len(p) != 1 || len(q) != 1 || p[0].(map[string]any)["uuid"] == q[0].(map[string]any)["uuid"] {
+		t.Errorf("pages: %v %v", page, second)
+	}
 	r := c.must("transcript_resume", args{"session": hit["session"], "at": hit["uuid"]})
 	if !strings.Contains(r["text"].(string), "Why does the cache") || strings.Contains(r["text"].(string), "Moved.") || !strings.Contains(fmt.Sprint(r["notes"]), "not an instruction") {
 		t.Errorf("%v", r)
@@ -116,6 +121,7 @@ func TestTranscriptsCalledWrongly(t *testing.T) {
 		{"invalid", "transcript_resume", args{"session": session, "at": "zz"}, []string{"zz"}},
 		{"not-found", "transcript_resume", args{"session": session, "agent": "zz"}, []string{"zz"}},
 		{"invalid", "transcript_search", args{"query": " "}, []string{"query"}},
+		{"invalid", "transcript_search", args{"query": "x", "cursor": "1"}, []string{"cursor"}},
 		{"invalid", "transcript_search", args{"query": "x", "roles": []string{"boss"}}, []string{`"roles`}},
 		{"invalid", "transcript_search", args{"query": "x", "since": "soon"}, []string{"since"}},
 		{"invalid", "transcript_export", args{"session": session, "cursor": "zz"}, []string{"cursor"}},
@@ -137,14 +143,15 @@ func TestTranscriptResources(t *testing.T) {
 	e := realEnv(t)
 	record(t, e, session, nil, "Why does the cache stay cold?", "Late.")
 	c := start(t, memory.Options{Env: e})
-	for _, uri := range []string{"transcript://latest", "transcript://aaaa", "transcript://" + session} {
+	for uri, want := range map[string]string{"transcript://latest": "Why does the cache", "transcript://aaaa": "Why does the cache", "transcript://" + session: "Why does the cache",
+		"transcript://" + session + "/summary": "There is no summary"} {
 		r := c.request("resources/read", fmt.Sprintf(`{"uri":%q}`, uri))
 		var got struct{ Contents []struct{ Text string } }
-		if r.Error != nil || json.Unmarshal(r.Result, &got) != nil || !strings.Contains(got.Contents[0].Text, "Why does the cache") {
+		if r.Error != nil || json.Unmarshal(r.Result, &got) != nil || !strings.Contains(got.Contents[0].Text, want) {
 			t.Errorf("%s: %s %+v", uri, r.Result, r.Error)
 		}
 	}
-	for _, uri := range []string{"transcript://zzz", "transcript://" + session + "/summary", "transcript://../x", "transcript://..%2fx", "transcript://latest/nothing"} {
+	for _, uri := range []string{"transcript://zzz", "transcript://zzz/summary", "transcript://../x", "transcript://..%2fx", "transcript://latest/nothing"} {
 		if r := c.request("resources/read", fmt.Sprintf(`{"uri":%q}`, uri)); r.Error == nil || r.Error.Code != -32002 {
 			t.Errorf("%s: %s %+v", uri, r.Result, r.Error)
 		}
