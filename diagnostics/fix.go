@@ -21,6 +21,9 @@ func (e *Engine) Make(ctx context.Context, s *Snapshot, f Finding, o Offer) (c c
 	if fix == nil {
 		return change.Change{}, fmt.Errorf("there is no fix named %q", o.Fix)
 	}
+	if fix.Make == nil {
+		return change.Change{}, fmt.Errorf("%s: this changes no memory; an editor has it done", o.Title)
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the fix %s broke down: %v; please report this with: %s", o.Fix, r, frames())
@@ -159,7 +162,7 @@ func (s *Snapshot) over(ctx context.Context, texts map[string]string) (*Snapshot
 		return nil, err
 	}
 	next := NewSnapshot(v, s.Config, s.Guide, s.Stamp, s.cache)
-	next.Beside = s.Beside
+	next.Beside, next.Team = s.Beside, s.Team
 	return next, nil
 }
 

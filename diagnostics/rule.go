@@ -9,6 +9,7 @@ package diagnostics
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"mem/core/change"
 	"mem/core/text"
@@ -140,10 +141,39 @@ type Fix struct {
 	// about a text that another fix has just put there.
 	ByTime bool
 	Kind   FixKind
+	// Command names what an editor has its server do where no change of the memory is what
+	// mends: remember a decision, show something, write to another place. Make is nil then,
+	// and the fix Manual.
+	Command Command
 	// Make gives the change that mends f as an offer with arg said. It edits and
-	// creates files, nothing else. s is the Snapshot that f was found in. It
+	// creates files; a manual one may remove and rename them, too. s is the Snapshot that f was found in. It
 	// gives an error, in words for a person, where that cannot be done.
 	Make func(ctx context.Context, s *Snapshot, f Finding, arg string) (change.Change, error)
+}
+
+// Command is what a server does in place of a change.
+type Command string
+
+// The commands. Each is about a part of a file, see PartOf.
+const (
+	KeepMine Command = "keepMine"       // the text here stays; not asked again
+	SkipNews Command = "skipNews"       // this version of the team's is not wanted
+	ShowDiff Command = "openDifference" // base, mine and theirs
+	Publish  Command = "publish"
+)
+
+// PartArg gives the argument of an offer that is about a part of a file, "" for all of it.
+func PartArg(path, part string) string {
+	if part == "" {
+		return path
+	}
+	return path + "\t" + part
+}
+
+// PartOf reads what PartArg gave.
+func PartOf(arg string) (path, part string) {
+	path, part, _ = strings.Cut(arg, "\t")
+	return path, part
 }
 
 // Pass is one call of a rule.

@@ -27,6 +27,9 @@ type Snapshot struct {
 	// Beside is another memory of the same agent, nearer the root of the project, as a path
 	// from there; "" where this one is no agent's or there is none.
 	Beside string
+	// Team is the other side where this memory is shared through a snapshot, or is one; nil
+	// where it is not.
+	Team *Team
 
 	cache *Cache
 	docs  *docs // nil keeps none

@@ -2,6 +2,7 @@ package agentmem
 
 import (
 	"slices"
+	"strings"
 
 	"mem/core/change"
 )
@@ -30,6 +31,7 @@ type Wish struct {
 type wishes struct {
 	list  []Wish
 	apply bool // take all that neither conflicts nor deletes
+	exact bool // what nobody decided stays as it is, though it conflicts with nothing
 }
 
 func (w wishes) file(names ...string) Choice {
@@ -245,32 +247,44 @@ func (a *analysis) mergeTexts(o *outcome, w wishes, wish Choice, mine, theirs st
 		from, f.Seen = f.Base, nil // it is wanted after all
 	}
 	base := a.known(from)
+	held := map[string]bool{}
 	merged, open := change.Resolve(it.path(), base, mine, theirs, func(p change.Part) change.Decision {
-		return decide(p, w.part(p, it.names()...), wish)
+		part := w.part(p, it.names()...)
+		if w.exact && part == "" && wish == "" && !p.Conflict {
+			taken := strings.TrimRight(p.Ours, "\n") == strings.TrimRight(p.Theirs, "\n") // but for the blank lines behind it
+			held[p.Name] = held[p.Name] || p.Theirs != p.Base && !taken
+			return change.Decision{Choice: change.Ours}
+		}
+		return decide(p, part, wish)
 	})
 	path := it.mine
 	if it.theirs != it.base && it.mine == it.base && it.theirs != "" {
 		path = it.theirs
 	}
+	if w.exact && wish == "" {
+		path = it.mine // a name is no part
+	}
 	nothing := merged == mine && path == it.mine && len(open) == 0
 	if nothing {
 		o.team = "" // it is here already
 	}
-	if !nothing && !w.apply && wish == "" && !w.anyPart(it.names()...) {
+	if !nothing && !w.apply && !w.exact && wish == "" && !w.anyPart(it.names()...) {
 		o.waits, o.settle = true, false
 		for _, c := range open {
 			o.open = append(o.open, Conflict{Conflict: c})
 		}
 		return nil
 	}
-	held := map[string]bool{}
 	for _, c := range open {
 		o.open = append(o.open, Conflict{Conflict: c})
 		held[c.Part] = true
 	}
 	o.path, o.text = path, merged
-	now := theirs
-	if len(held) > 0 {
+	now, some := theirs, false
+	for _, h := range held {
+		some = some || h
+	}
+	if some {
 		o.settle = false
 		now = change.Advance(it.path(), base, theirs, func(p change.Part) bool { return !held[p.Name] })
 	}
@@ -283,7 +297,7 @@ func (a *analysis) mergeTexts(o *outcome, w wishes, wish Choice, mine, theirs st
 		return nil
 	}
 	o.state = fileState{Base: sum}
-	o.moved = len(held) == 0
+	o.moved = !some && (path == it.theirs || it.theirs == it.base)
 	return nil
 }
 

@@ -83,6 +83,30 @@ func (p *publishing) check(o *published) bool {
 	return stop
 }
 
+// Personal gives what in a text of a snapshot is about somebody and went to the team all
+// the same: paths in home directories, e-mail addresses, a topic about a person. home is
+// this user's home directory, "" where it does not matter.
+func Personal(p, s, home string) []Held {
+	var out []Held
+	add := func(kind string, line int, reason string) {
+		if len(out) < maxContent {
+			out = append(out, Held{Item: p + ":" + kind, Path: p, Line: line, Kind: kind, Reason: reason})
+		}
+	}
+	if p != memfile.IndexName && memfile.Parse(s).Meta().Type == "user" {
+		add("user-topic", 1, "it is a memory about a person (type user)")
+	}
+	for i, line := range strings.Split(s, "\n") {
+		if why := personalPath(line, home); why != "" {
+			add("home-path", i+1, why)
+		}
+		if who := personalMail(line); who != "" {
+			add("email", i+1, "it holds an e-mail address ("+memdir.Shown(who, 80)+")")
+		}
+	}
+	return out
+}
+
 func personalPath(line, home string) string {
 	if len(home) > 3 && home != "/root" && strings.Contains(line, home) {
 		return "it holds the path of your home directory"

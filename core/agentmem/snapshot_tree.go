@@ -76,6 +76,21 @@ func readTree(ctx context.Context, dir string, snapshot bool, known *hashes) (*t
 	return t, nil
 }
 
+// overlay puts texts in the place of files.
+func (t *tree) overlay(over map[string]string) {
+	for p, raw := range over {
+		if checkFile(p) != nil || isPeoples(path.Base(p)) || len(raw) > MaxFile || !utf8.ValidString(raw) || strings.ContainsRune(raw, 0) {
+			continue // what lies on disk counts
+		}
+		if t.texts == nil {
+			t.texts, t.raws = map[string]string{}, map[string]string{}
+		}
+		s := normal(raw)
+		t.files[p] = &leaf{sum: sumOf(s), user: p != memfile.IndexName && memfile.Parse(s).Meta().Type == "user", size: int64(len(raw))}
+		t.texts[p], t.raws[p] = s, raw
+	}
+}
+
 func (t *tree) close() {
 	if t.root != nil {
 		_ = t.root.Close()

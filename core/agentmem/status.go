@@ -122,6 +122,16 @@ func (s *Shared) Status(ctx context.Context) (*Status, error) {
 }
 
 func (a *analysis) status() (*Status, error) {
+	st, err := a.compare()
+	if err != nil {
+		return nil, err
+	}
+	a.finish(st)
+	return st, nil
+}
+
+// compare gives the status with all files, as they come.
+func (a *analysis) compare() (*Status, error) {
 	st := &Status{Agent: a.Agent, Store: a.Store, Snapshot: a.Snapshot, Files: []FileStatus{}, Base: a.st.origin, BaseCommit: a.st.commit,
 		Topics: topicsOf(a.mine), Shared: topicsOf(a.theirs),
 		Author: memdir.Shown(a.manifest.Author, memdir.MaxShown), Note: memdir.Shown(a.manifest.Note, memdir.MaxShown)}
@@ -131,12 +141,10 @@ func (a *analysis) status() (*Status, error) {
 	a.fill(st)
 	if !a.theirs.exists && len(a.problems) == 0 {
 		st.Action, st.State = ActionNone, StateNone
-		a.finish(st)
 		return st, nil
 	}
 	if len(a.problems) > 0 {
 		st.Action, st.State = ActionNone, StateInvalid
-		a.finish(st)
 		return st, nil
 	}
 	outcomes, err := a.pull(wishes{})
@@ -185,7 +193,6 @@ func (a *analysis) status() (*Status, error) {
 	if st.Action == ActionPromptUpdate && a.st.origin == "none" {
 		a.notes = append(a.notes, "What this memory and the snapshot had in common is not known: it was never synced here and git's history has no version of it. Everything that differs is shown as both sides' own.")
 	}
-	a.finish(st)
 	return st, nil
 }
 

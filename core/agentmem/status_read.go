@@ -132,7 +132,10 @@ func (a *analysis) close() {
 }
 
 // look reads both sides.
-func (s *Shared) look(ctx context.Context) (*analysis, error) {
+func (s *Shared) look(ctx context.Context) (*analysis, error) { return s.lookOver(ctx, nil) }
+
+// lookOver reads both sides, with texts by path in place of files of this memory.
+func (s *Shared) lookOver(ctx context.Context, over map[string]string) (*analysis, error) {
 	a := &analysis{Shared: s, manifest: &Manifest{}, private: map[string]bool{},
 		mine: &tree{dir: s.Store, files: map[string]*leaf{}}, theirs: &tree{dir: s.Snapshot, files: map[string]*leaf{}}}
 	known := openHashes(s.m.Env().CacheDir, s.Store)
@@ -142,6 +145,7 @@ func (s *Shared) look(ctx context.Context) (*analysis, error) {
 	}
 	a.mine = mine
 	known.save()
+	mine.overlay(over)
 	for _, p := range mine.problems {
 		a.notes = append(a.notes, "Left out of this memory: "+p.String()+".")
 	}

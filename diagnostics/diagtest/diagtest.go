@@ -12,6 +12,10 @@
 //	allow: <sha256>              a fingerprint that the user allows
 //	beside: service/x            another memory of the same agent
 //	late                         run the late rules too
+//	snapshot                     the directory is a snapshot, and mine/ the memory
+//
+// Files below team/ are the snapshot that a team shares of this memory, those below base/
+// what both sides had when they last agreed. snapshot.json is made where it is not given.
 //
 // Files below guide/, such as guide/CLAUDE.md, are the project's instructions,
 // .mem.yaml the configuration. "want" holds the findings that are expected, one a line:
@@ -55,6 +59,10 @@ type Case struct {
 	Late     bool
 	Allow    []string
 	Beside   string
+	// Base, and Team or Mine, are the other versions of a memory that is shared.
+	Base, Team, Mine map[string]string
+	InSnapshot       bool
+	laid             *laid // once it was laid out
 
 	Want    string
 	HasWant bool
@@ -85,6 +93,8 @@ func Parse(t testing.TB, src []byte) *Case {
 			c.Encoding = text.Encoding(value)
 		case "beside":
 			c.Beside = value
+		case "snapshot":
+			c.InSnapshot = true
 		case "late":
 			c.Late = true
 		case "allow":
@@ -128,6 +138,7 @@ func Parse(t testing.TB, src []byte) *Case {
 				end = &(*end).Next
 			}
 			*end = &diagnostics.Guide{Path: path.Base(f.Name), Text: data}
+		case c.version(f.Name, data):
 		case strings.HasPrefix(f.Name, "fixed/"):
 			name, p, _ := strings.Cut(strings.TrimPrefix(f.Name, "fixed/"), "/")
 			c.addFixed(name, p, data)
@@ -196,7 +207,7 @@ func (c *Case) Snapshot(t testing.TB, e *diagnostics.Engine, files fs.FS) *diagn
 		config = diagnostics.ParseConfig(diagnostics.ConfigName, c.Config, e.Rules, config)
 	}
 	s := diagnostics.NewSnapshot(v, config, c.Guide, c.Stamp, nil)
-	s.Beside = c.Beside
+	s.Beside, s.Team = c.Beside, c.team(t, files)
 	return s
 }
 

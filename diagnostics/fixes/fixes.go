@@ -42,6 +42,12 @@ func All() []diagnostics.Fix {
 		removeBOM(),
 		removeIgnore(),
 		redactSecret(),
+		takeTheirs(),
+		takeBoth(),
+		keepMine(),
+		skipNews(),
+		openDifference(),
+		publishTopic(),
 	}
 }
 

@@ -107,7 +107,7 @@ func TestRules(t *testing.T) {
 		}
 	}
 	for _, f := range fixes.All() {
-		if f.Make == nil || f.Kind == "" || !offered[f.ID] {
+		if (f.Make == nil) != (f.Command != "" && f.Manual) || f.Kind == "" || !offered[f.ID] {
 			t.Errorf("the fix %s is not made, has no kind, or no rule offers it", f.ID)
 		}
 	}
@@ -171,7 +171,7 @@ func page(t *testing.T, r diagnostics.Rule, parts map[string]string) string {
 	batch := slices.ContainsFunc(r.Fixes, func(id string) bool { return !fixOf(id).Manual })
 	switch {
 	case len(r.Fixes) > 0 && !batch:
-		mend += "\n`mem-lsp fix` and `memory_fix` leave it to you: something has to be filled in.\n"
+		mend += "\n`mem-lsp fix` and `memory_fix` leave it to you: something has to be filled in or decided.\n"
 	case batch:
 		mend += "\nSafe fixes are made by `mem-lsp fix` and `memory_fix`; the others only when asked for by `--unsafe` or `unsafe`, or one by one in the editor.\n"
 	}

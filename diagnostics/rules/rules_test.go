@@ -137,6 +137,9 @@ func TestOffersCanBeMade(t *testing.T) {
 			for _, f := range found {
 				for _, o := range f.Offers {
 					made[o.Fix] = true
+					if e.Fix(o.Fix).Command != "" {
+						continue // which servers do
+					}
 					if o.Fix == fixes.SlugName && filepath.Base(file) == "taken.txtar" {
 						continue // whose rule sees one file, and not the names of others
 					}

@@ -62,6 +62,8 @@ type Directory struct {
 	views   *memdir.Cache
 	found   *diagnostics.Cache
 
+	sharing sharing
+
 	mu     sync.Mutex
 	root   *os.Root // nil while there is no directory
 	closed bool
@@ -127,13 +129,14 @@ func (d *Directory) Project() string { return d.project }
 
 // Close lets go of the directory. Snapshots can no longer load what they have not.
 func (d *Directory) Close() error {
+	shared := d.sharing.close()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.closed = true
 	if d.root == nil {
-		return nil
+		return shared
 	}
-	return d.root.Close()
+	return errors.Join(shared, d.root.Close())
 }
 
 // disk gives what lies on disk now. The directory may have come, gone, or made room
@@ -223,6 +226,7 @@ func (d *Directory) snapshot(ctx context.Context, last *diagnostics.Snapshot, bu
 	config, guide := d.surroundings(src)
 	s := diagnostics.NewSnapshot(v, config, guide, memdir.Stamp{Origin: d.origin, Now: d.env.Time()}, d.found)
 	s.Beside = d.beside()
+	s.Team = d.team(buffers)
 	return s, nil
 }
 

@@ -179,8 +179,13 @@ func (a *actions) offer(ctx context.Context, f diagnostics.Finding, o diagnostic
 	} else {
 		action.Diagnostics = []protocol.Diagnostic{a.s.diagnosticOf(a.docs, a.doc, f)}
 	}
-	if first && a.s.features.preferred {
+	if choice := fix.Manual && len(f.Offers) > 1; first && !choice && a.s.features.preferred {
 		action.IsPreferred = ptr(true)
+	}
+	if fix.Command != "" {
+		command, err := commandOf(a.d.path, fix.Command, o)
+		action.Command = command
+		return action, err
 	}
 	data := actionData{URI: string(a.doc.uri), Hash: text.Hash(a.doc.text.String()), Rule: f.Rule, Span: f.Span, Offer: o}
 	return a.finish(ctx, action, data, func() (change.Change, error) {

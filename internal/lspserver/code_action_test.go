@@ -24,6 +24,8 @@ type textEdit struct {
 type documentChange struct {
 	Kind         string `json:"kind"`
 	URI          string `json:"uri"`
+	OldURI       string `json:"oldUri"`
+	NewURI       string `json:"newUri"`
 	TextDocument struct {
 		URI     string `json:"uri"`
 		Version *int   `json:"version"`
@@ -148,6 +150,18 @@ func (e *editor) made(a action) map[string]string {
 		e.t.Fatalf("%s has no edit", a.Title)
 	}
 	for _, c := range a.Edit.DocumentChanges {
+		if c.Kind == "delete" {
+			out[strings.TrimPrefix(must(pathOf(c.URI)), e.dir+string(filepath.Separator))] = gone
+			continue
+		}
+		if c.Kind == "rename" {
+			from, to := strings.TrimPrefix(must(pathOf(c.OldURI)), e.dir+string(filepath.Separator)), strings.TrimPrefix(must(pathOf(c.NewURI)), e.dir+string(filepath.Separator))
+			if _, changed := out[from]; !changed {
+				apply(c.OldURI, nil)
+			}
+			out[to], out[from] = out[from], gone
+			continue
+		}
 		if c.Kind == "create" {
 			out[strings.TrimPrefix(must(pathOf(c.URI)), e.dir+string(filepath.Separator))] = ""
 			continue
@@ -163,6 +177,9 @@ func (e *editor) made(a action) map[string]string {
 	}
 	return out
 }
+
+// gone stands for a file that an edit deletes.
+const gone = "\x00gone"
 
 func must(path string, ok bool) string {
 	if !ok {

@@ -9,6 +9,7 @@ func (s *server) didSave(p *protocol.DidSaveTextDocumentParams) {
 		return
 	}
 	s.saved(doc)
+	s.settled(doc)
 	if isIndex(doc.path) {
 		s.check(s.placeAgain()...)
 	}

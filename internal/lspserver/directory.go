@@ -37,6 +37,7 @@ type directory struct {
 	last    recent
 	abandon context.CancelFunc // the check under way
 	typing  atomic.Bool        // nothing else happened since the last check
+	lens    string             // what lenses said of a shared memory
 	late    map[string]lateFindings
 	given   map[string]given
 }
@@ -191,6 +192,9 @@ func (d *directory) look(ctx context.Context, late bool) {
 			d.s.logOnce(d.path+err.Error(), "%s cannot be checked: %v", shown(d.path), err)
 		}
 		return
+	}
+	if !late && want == fresh {
+		d.lensesAgain(ctx, c)
 	}
 	if d.s.features.pull {
 		d.askAgain(docs, open, c.found)

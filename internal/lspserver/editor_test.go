@@ -55,6 +55,7 @@ type editor struct {
 	pushed   map[string][]publication // by URI
 	messages []message                // everything else that the server said
 	ids      int
+	replies  map[string]func(params json.RawMessage) string // to requests of the server
 	ended    bool
 	version  int
 	now      time.Time
@@ -126,7 +127,8 @@ func (l *safeLog) String() string {
 
 // capable is a client that can do all.
 const capable = `{"general":{"positionEncodings":["utf-16"]},
-	"workspace":{"workspaceEdit":{"documentChanges":true,"resourceOperations":["create","rename","delete"]}},
+	"workspace":{"applyEdit":true,"textDocumentContent":{},"codeLens":{"refreshSupport":true},"workspaceEdit":{"documentChanges":true,"resourceOperations":["create","rename","delete"]}},
+	"window":{"showMessage":{},"showDocument":{"support":true}},
 	"textDocument":{"publishDiagnostics":{"relatedInformation":true,"tagSupport":{"valueSet":[1,2]},"versionSupport":true},
 		"hover":{"contentFormat":["markdown","plaintext"]},"definition":{"linkSupport":false},
 		"documentSymbol":{"hierarchicalDocumentSymbolSupport":true},
@@ -261,7 +263,16 @@ func (e *editor) read(r io.Reader) {
 		e.changed.Broadcast()
 		e.mu.Unlock()
 		if m.Method != "" && m.ID != nil { // a request of the server
-			go e.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":null}`, *m.ID))
+			e.mu.Lock()
+			reply := e.replies[m.Method]
+			e.mu.Unlock()
+			go func() {
+				result := "null"
+				if reply != nil {
+					result = reply(m.Params)
+				}
+				e.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, *m.ID, result))
+			}()
 		}
 	}
 }

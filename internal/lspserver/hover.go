@@ -19,6 +19,11 @@ func (s *server) hover(ctx context.Context, docs *documents, p *protocol.HoverPa
 		return nil, err
 	}
 	tip, ok := language.Hover(f.snap, f.memo, f.offset(p.Position))
+	if team, shared := s.teamTip(ctx, f, f.offset(p.Position)); shared && ok {
+		tip.Markdown += "\n\n" + team.Markdown
+	} else if shared {
+		tip, ok = team, true
+	}
 	if !ok {
 		return nil, nil
 	}

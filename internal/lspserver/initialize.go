@@ -36,6 +36,13 @@ type features struct {
 	linkTargets bool // definitions with the range of the link
 	symbolTree  bool // document symbols with children
 
+	applyEdit      bool // it makes edits that the server asks for
+	rename, remove bool // edits that rename and delete files
+	asks           bool // it shows questions with answers to choose from
+	showsDocuments bool
+	content        bool // it asks for the text of documents that the server makes up
+	lensRefresh    bool // it can be told to ask for lenses again
+
 	folders []string // paths of the workspace
 }
 
@@ -85,10 +92,20 @@ func featuresOf(p *protocol.InitializeParams) features {
 	if w := c.Workspace; w != nil {
 		if e := w.WorkspaceEdit; e != nil {
 			f.documentChanges = is(e.DocumentChanges)
-			f.create = f.documentChanges && slices.Contains(e.ResourceOperations, protocol.ResourceOperationKindCreate)
+			can := func(k protocol.ResourceOperationKind) bool { return slices.Contains(e.ResourceOperations, k) }
+			f.create = f.documentChanges && can(protocol.ResourceOperationKindCreate)
+			// Such operations stand in document changes only, so whoever names them takes these,
+			// as Neovim 0.7 does, which does not say so.
+			f.rename, f.remove = can(protocol.ResourceOperationKindRename), can(protocol.ResourceOperationKindDelete)
 		}
 		f.watch = w.DidChangeWatchedFiles != nil && is(w.DidChangeWatchedFiles.DynamicRegistration)
+		f.applyEdit, f.content = is(w.ApplyEdit), w.TextDocumentContent != nil
+		f.lensRefresh = w.CodeLens != nil && is(w.CodeLens.RefreshSupport)
 		f.refresh = w.Diagnostics != nil && is(w.Diagnostics.RefreshSupport)
+	}
+	if w := c.Window; w != nil {
+		f.asks = w.ShowMessage != nil
+		f.showsDocuments = w.ShowDocument != nil && w.ShowDocument.Support
 	}
 	t := c.TextDocument
 	if t == nil {

@@ -8,7 +8,7 @@ import (
 
 // watchers are the files whose changes matter: every file of a memory, and the
 // configuration.
-var watchers = []protocol.Pattern{"**/*.md", "**/.mem.yaml"}
+var watchers = []protocol.Pattern{"**/*.md", "**/.mem.yaml", "**/agent-memory-snapshots/*/snapshot.json"}
 
 // initialized asks the client to watch files, where it can be asked.
 func (s *server) initialized(*none) {
@@ -40,6 +40,7 @@ type none struct{}
 // shutdown prepares for the end: no request is served after it.
 func (s *server) shutdown(context.Context, *documents, *none) (any, error) {
 	s.phase.Store(shutDown)
+	s.settleAll()
 	return nil, nil
 }
 

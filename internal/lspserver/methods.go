@@ -29,6 +29,11 @@ func methods() []method {
 		request(protocol.MethodTextDocumentCodeAction, (*server).codeAction, announceActions),
 		request(protocol.MethodCodeActionResolve, (*server).resolveAction, announceResolve),
 
+		request(protocol.MethodTextDocumentCodeLens, (*server).codeLens, announceLenses),
+		request(protocol.MethodCodeLensResolve, (*server).resolveLens, announceLensResolve),
+		request(protocol.MethodWorkspaceExecuteCommand, (*server).executeCommand, announceCommands),
+		request(protocol.MethodWorkspaceTextDocumentContent, (*server).textDocumentContent, announceContent),
+
 		request(protocol.MethodTextDocumentHover, (*server).hover, announceHover),
 		request(protocol.MethodTextDocumentCompletion, (*server).completion, announceCompletion),
 		request(protocol.MethodTextDocumentDefinition, (*server).definition, announceDefinition),

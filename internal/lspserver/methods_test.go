@@ -65,6 +65,10 @@ var announced = map[string][]string{
 	"diagnosticProvider":                 {"textDocument/diagnostic"},
 	"codeActionProvider":                 {"textDocument/codeAction"},
 	"codeActionProvider.resolve":         {"codeAction/resolve"},
+	"codeLensProvider":                   {"textDocument/codeLens"},
+	"codeLensProvider.resolve":           {"codeLens/resolve"},
+	"executeCommandProvider":             {"workspace/executeCommand"},
+	"workspace.textDocumentContent":      {"workspace/textDocumentContent"},
 	"hoverProvider":                      {"textDocument/hover"},
 	"completionProvider":                 {"textDocument/completion"},
 	"definitionProvider":                 {"textDocument/definition"},
@@ -95,10 +99,14 @@ func parts(t *testing.T, raw json.RawMessage) []string {
 				out = append(out, k+"."+s)
 			}
 		case "workspace":
-			for s := range sub["fileOperations"].(map[string]any) {
+			operations, _ := sub["fileOperations"].(map[string]any)
+			for s := range operations {
 				out = append(out, "workspace.fileOperations."+s)
 			}
-		case "codeActionProvider":
+			if sub["textDocumentContent"] != nil {
+				out = append(out, "workspace.textDocumentContent")
+			}
+		case "codeActionProvider", "codeLensProvider":
 			out = append(out, k)
 			if sub["resolveProvider"] == true {
 				out = append(out, k+".resolve")
@@ -122,7 +130,7 @@ func parts(t *testing.T, raw json.RawMessage) []string {
 // What is announced is served, and what is served is announced, to a client that
 // can do all.
 func TestAnnouncedIsServed(t *testing.T) {
-	f := features{encoding: "utf-8", pull: true, actions: true, lazyEdits: true}
+	f := features{encoding: "utf-8", pull: true, actions: true, lazyEdits: true, content: true}
 	served := map[string]bool{}
 	for _, m := range methods() {
 		served[m.name] = true
@@ -180,7 +188,7 @@ func TestModestClient(t *testing.T) {
 	if err := json.Unmarshal(e.initialize("{}"), &r); err != nil {
 		t.Fatal(err)
 	}
-	for _, absent := range []string{"diagnosticProvider", "codeActionProvider"} {
+	for _, absent := range []string{"diagnosticProvider", "codeActionProvider", "workspace.textDocumentContent"} {
 		if r.Capabilities[absent] != nil {
 			t.Errorf("%s = %v", absent, r.Capabilities[absent])
 		}

@@ -55,6 +55,10 @@ func (e *editor) saved(o opening, w *world, a action) map[string]string {
 	}
 	for name, s := range e.made(a) {
 		p := filepath.ToSlash(name)
+		if s == gone {
+			delete(out, p)
+			continue
+		}
 		open := e.server.documents().at(filepath.Join(e.dir, name)) != nil
 		if strings.HasPrefix(w.texts[p], text.BOM) && !(open && o.keep) {
 			s = text.BOM + s

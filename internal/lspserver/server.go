@@ -1,6 +1,7 @@
 // Package lspserver is the language server: it keeps what an editor has open,
 // shows what the rules of diagnostics find in it, and hands their fixes over as
-// edits for the editor to make. It writes no file.
+// edits for the editor to make. It writes no file of a memory but where no editor can:
+// what is published to a team, and a memory that is copied from there.
 //
 // Each method of the protocol has a file of its own; methods.go lists them.
 package lspserver
@@ -59,12 +60,15 @@ type server struct {
 	exitOnce sync.Once
 	features features // what the client can do; set by initialize
 
-	calls  calls       // requests under way
-	asking atomic.Bool // the client is being told to ask for diagnostics again
+	calls        calls       // requests under way
+	asking       atomic.Bool // the client is being told to ask for diagnostics again
+	askingLenses atomic.Bool // and for lenses
 
-	mu   sync.Mutex
-	docs *documents            // never changed, only replaced
-	dirs map[string]*directory // by path; those in which something is open
+	mu      sync.Mutex
+	docs    *documents            // never changed, only replaced
+	dirs    map[string]*directory // by path; those in which something is open
+	reviews []madeUp              // documents that were made up, by their numbers
+	tempDir string                // of what is shown as files; "" before the first
 
 	outside outside
 
@@ -130,6 +134,7 @@ func (s *server) serve(ctx context.Context) error {
 		<-conn.Done()
 		s.running.Wait()
 		s.closeDirectories()
+		s.removeTemporary()
 		close(over)
 	}()
 	select {

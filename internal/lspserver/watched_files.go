@@ -44,6 +44,9 @@ func (s *server) changedOnDisk(paths []string) {
 		}
 		if dir, ok := memdir.Containing(path); ok {
 			dirs[dir] = true
+			for _, other := range s.sharers(dir) {
+				dirs[other] = true
+			}
 		}
 	}
 	if all {

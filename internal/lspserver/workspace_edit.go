@@ -27,7 +27,10 @@ func modified(format string, args ...any) error {
 // workspaceEdit gives a change of a memory directory as the edit that this client
 // can make. docs are what the change was computed from.
 func (s *server) workspaceEdit(docs *documents, dir string, c change.Change) (*protocol.WorkspaceEdit, error) {
-	e := editBuilder{s: s, docs: docs, dir: dir}
+	e := editBuilder{s: s, docs: docs, dir: dir, inOrder: s.features.documentChanges}
+	for _, f := range c.Files {
+		e.inOrder = e.inOrder || f.Kind == change.Delete || f.Kind == change.Rename
+	}
 	for _, f := range c.Files {
 		var err error
 		switch f.Kind {
@@ -35,6 +38,10 @@ func (s *server) workspaceEdit(docs *documents, dir string, c change.Change) (*p
 			err = e.create(f)
 		case change.Edit:
 			err = e.edit(f)
+		case change.Delete:
+			err = e.remove(f)
+		case change.Rename:
+			err = e.rename(f)
 		default:
 			err = fmt.Errorf("%s: an editor is not asked to %s files", shown(f.Path), f.Kind)
 		}
@@ -58,6 +65,7 @@ type editBuilder struct {
 	docs    *documents
 	dir     string
 	touched []*document
+	inOrder bool // as document changes, not as a map of edits
 	out     protocol.WorkspaceEdit
 }
 
@@ -117,8 +125,53 @@ func (e *editBuilder) edit(f change.File) error {
 	return nil
 }
 
+// remove deletes a file that is as the change expects it.
+func (e *editBuilder) remove(f change.File) error {
+	if !e.s.features.remove {
+		return fmt.Errorf("%s would have to be deleted, which this editor does not do for a server: delete it yourself", shown(f.Path))
+	}
+	if err := e.expect(f); err != nil {
+		return err
+	}
+	e.out.DocumentChanges = append(e.out.DocumentChanges, &protocol.DeleteFile{Kind: string(protocol.ResourceOperationKindDelete), URI: e.docs.uriIn(e.dir, f.Path)})
+	return nil
+}
+
+// rename moves a file, after its text was changed where that is to be.
+func (e *editBuilder) rename(f change.File) error {
+	if !e.s.features.rename {
+		return fmt.Errorf("%s would have to be renamed to %s, which this editor does not do for a server: mem-mcp snapshot pull does", shown(f.Path), shown(f.To))
+	}
+	if err := e.expect(f); err != nil {
+		return err
+	}
+	to := filepath.Join(e.dir, filepath.FromSlash(f.To))
+	if _, err := os.Lstat(to); err == nil || e.docs.of(e.dir, f.To) != nil {
+		return modified("%s exists by now", shown(f.To))
+	}
+	if len(f.Edits) > 0 {
+		if err := e.edit(f); err != nil {
+			return err
+		}
+	}
+	e.out.DocumentChanges = append(e.out.DocumentChanges, &protocol.RenameFile{Kind: string(protocol.ResourceOperationKindRename),
+		OldURI: e.docs.uriIn(e.dir, f.Path), NewURI: uri.File(to)})
+	return nil
+}
+
+// expect makes sure that a file is what a change was computed from.
+func (e *editBuilder) expect(f change.File) error {
+	if doc := e.docs.of(e.dir, f.Path); doc != nil {
+		if doc.lost || doc.text.String() != f.Base {
+			return modified("%s has changed meanwhile", shown(f.Path))
+		}
+		e.touched = append(e.touched, doc)
+	}
+	return nil
+}
+
 func (e *editBuilder) add(u uri.URI, version *int32, edits []protocol.TextEdit) {
-	if !e.s.features.documentChanges {
+	if !e.inOrder {
 		if e.out.Changes == nil {
 			e.out.Changes = map[uri.URI][]protocol.TextEdit{}
 		}

@@ -63,6 +63,14 @@ func newWorld(t *testing.T, c *diagtest.Case) *world {
 			t.Fatal(err)
 		}
 	}
+	if c.Beside != "" {
+		w.dir = filepath.Join(w.top, "service", ".claude", "agent-memory", "reviewer")
+		w.put(filepath.Join(w.top, filepath.FromSlash(c.Beside), "MEMORY.md"), "# Memory\n")
+	}
+	if c.Shared() {
+		w.dir = c.Layout(t, w.top, w.env)
+		return w
+	}
 	for g := c.Guide; g != nil; g = g.Next {
 		w.put(filepath.Join(w.top, g.Path), g.Text)
 	}
