@@ -141,6 +141,9 @@ func (m *Memory) stamp() memdir.Stamp { return memdir.Stamp{Origin: m.origin, No
 // dailyLog reports whether new memories go to the daily log.
 func (m *Memory) dailyLog() bool { return m.opt.DailyLog || m.Config.Memory.DailyLog }
 
+// DailyLog reports whether new memories go to the daily log.
+func (m *Memory) DailyLog() bool { return m.dailyLog() }
+
 // rule is the limit of the index that holds for readers of this memory.
 func (m *Memory) rule() memdir.Rule {
 	r := memdir.SeedRule()
