@@ -21,6 +21,8 @@ type MechanicalOptions struct {
 	Now   time.Time
 	// Rule is what readers load of the index.
 	Rule memdir.Rule
+	// Limits are those within which the View was read.
+	Limits memdir.Limits
 }
 
 // Outcome is what the mechanical part came to. Nothing is written.
@@ -54,7 +56,7 @@ func Mechanical(ctx context.Context, v *memdir.View, o MechanicalOptions) (*Outc
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{library: lib, texts: map[string]string{}, times: map[string]time.Time{}, owner: map[string]*part{},
+	p := &plan{library: lib, texts: map[string]string{}, times: map[string]time.Time{}, owner: map[string]*part{}, limits: o.Limits,
 		report: &Report{Engine: "none", Before: memdir.FillOf(v.Index, o.Rule), Notes: lib.notes}}
 	p.out = &Outcome{Report: p.report}
 	if v.Index.Exists {

@@ -85,15 +85,16 @@ func later(a, b *topic) *topic {
 
 // entryWords gives what the entries of a topic say of it, folded.
 func (p *plan) entryWords(path string) []string {
-	var out []string
-	for _, e := range memfile.ParseIndex(p.texts[memfile.IndexName]).Entries {
-		if e.Target == path && e.List {
-			if s := folded(e.Summary); s != "" {
-				out = append(out, s)
+	x := p.parsed(p.texts[memfile.IndexName])
+	if p.said == nil {
+		p.said = map[string][]string{}
+		for _, e := range x.Entries {
+			if words := folded(e.Summary); e.List && words != "" {
+				p.said[e.Target] = append(p.said[e.Target], words)
 			}
 		}
 	}
-	return out
+	return p.said[path]
 }
 
 // merge plans that one topic takes in another, with every link that leads to it: as a

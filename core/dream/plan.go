@@ -47,6 +47,18 @@ type plan struct {
 	parts  []*part          // proposals
 	out    *Outcome
 	report *Report
+	limits memdir.Limits
+	// last is the parse of the index that was asked for last: all proposals stand on one.
+	last *memfile.Index
+	said map[string][]string // what its entries say, by topic, folded
+}
+
+// parsed parses an index, or gives the last parse again.
+func (p *plan) parsed(src string) *memfile.Index {
+	if p.last == nil || p.last.Text().String() != src {
+		p.last, p.said = memfile.ParseIndex(src), nil
+	}
+	return p.last
 }
 
 // text is what a topic has as far as the plan goes, false where it goes.
@@ -132,7 +144,7 @@ func (p *plan) unit(o *part) (proposal.Unit, bool) {
 	u := proposal.Unit{ID: strconv.Itoa(len(p.out.Apply) + len(p.out.Propose) + 1), Title: title, Reason: strings.Join(o.reasons, " "),
 		Sources: compact(o.sources), Deletes: o.deletes, State: proposal.Open, Change: change.Change{Op: "fix", Title: title}}
 	if index, ok := p.texts[memfile.IndexName]; ok && (len(o.entries) > 0 || len(o.retarget) > 0) {
-		o.now[memfile.IndexName] = o.inIndex(index)
+		o.now[memfile.IndexName] = o.inIndex(p.parsed(index))
 	}
 	var last []change.File
 	for _, path := range slices.Sorted(maps.Keys(o.now)) {
@@ -159,32 +171,34 @@ func (p *plan) unit(o *part) (proposal.Unit, bool) {
 	return u, !u.Change.Empty()
 }
 
-// inIndex gives an index without the entries that a part takes out.
-func (o *part) inIndex(src string) string {
-	for _, path := range o.entries {
-		src = withoutEntry(src, path)
+// inIndex gives the text of an index without the entries that a part takes out.
+func (o *part) inIndex(x *memfile.Index) string {
+	change := func(edits []text.Edit) {
+		if after, ok := text.Apply(x.Text().String(), edits); ok && len(edits) > 0 {
+			x = memfile.ParseIndex(after)
+		}
 	}
-	for from, to := range o.retarget {
-		x := memfile.ParseIndex(src)
+	for _, from := range slices.Sorted(maps.Keys(o.retarget)) {
 		var edits []text.Edit
 		for _, k := range x.Links {
 			if targetOf(memfile.IndexName, k) == from {
-				edits = append(edits, memdir.Retarget(x.Text(), k, memfile.IndexName, to))
+				edits = append(edits, memdir.Retarget(x.Text(), k, memfile.IndexName, o.retarget[from]))
 			}
 		}
-		if after, ok := text.Apply(src, edits); ok {
-			src = after
+		change(edits)
+	}
+	for i, path := range o.entries {
+		edits := x.Remove(path)
+		if i == len(o.entries)-1 { // the usual case: nobody needs the parse
+			after, ok := text.Apply(x.Text().String(), edits)
+			if !ok {
+				break
+			}
+			return after
 		}
+		change(edits)
 	}
-	return src
-}
-
-func withoutEntry(src, path string) string {
-	after, ok := text.Apply(src, memfile.ParseIndex(src).Remove(path))
-	if !ok {
-		return src
-	}
-	return after
+	return x.Text().String()
 }
 
 func compact(list []string) []string {
@@ -219,7 +233,7 @@ func (p *plan) look(ctx context.Context) (*memdir.View, error) {
 	for path, text := range p.texts {
 		buffers[path] = memdir.Buffer{Text: text, ModTime: p.times[path]}
 	}
-	return memdir.Read(ctx, memdir.Overlay(nowhere{}, buffers), memdir.NewCache(), memdir.Limits{})
+	return memdir.Read(ctx, memdir.Overlay(nowhere{}, buffers), memdir.NewCache(), p.limits)
 }
 
 // nowhere is a directory without files, below those that a plan has.

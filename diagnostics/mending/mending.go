@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 
+	"mem/core/change"
 	"mem/core/dream"
 	"mem/core/memdir"
 	"mem/diagnostics"
@@ -18,6 +19,8 @@ type Fixer struct {
 	Config *diagnostics.Config
 	Guide  *diagnostics.Guide
 	Stamp  memdir.Stamp
+	// Accept refuses what may not be written, such as a copy of a secret; nil accepts all.
+	Accept func(change.Change) error
 
 	cache *diagnostics.Cache
 }
@@ -29,9 +32,25 @@ func New(e *diagnostics.Engine, config *diagnostics.Config, guide *diagnostics.G
 
 var _ dream.Fixer = (*Fixer)(nil)
 
+// accept asks both: the one who lends the rules, and the one who uses them.
+func (f *Fixer) accept(asked func(change.Change) error) func(change.Change) error {
+	if f.Accept == nil || asked == nil {
+		if asked == nil {
+			return f.Accept
+		}
+		return asked
+	}
+	return func(c change.Change) error {
+		if err := f.Accept(c); err != nil {
+			return err
+		}
+		return asked(c)
+	}
+}
+
 // Mend runs the rules that are asked for and makes their fixes.
 func (f *Fixer) Mend(ctx context.Context, v *memdir.View, o dream.MendOptions) (*dream.Mended, error) {
-	opt := diagnostics.FixOptions{Unsafe: o.Unsafe, Accept: o.Accept}
+	opt := diagnostics.FixOptions{Unsafe: o.Unsafe, Accept: f.accept(o.Accept)}
 	for _, r := range f.Engine.Rules {
 		if (o.Only == nil || slices.Contains(o.Only, r.ID)) && !slices.Contains(o.Skip, r.ID) {
 			opt.Rules = append(opt.Rules, r.ID)
