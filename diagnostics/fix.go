@@ -158,7 +158,9 @@ func (s *Snapshot) over(ctx context.Context, texts map[string]string) (*Snapshot
 	if err != nil {
 		return nil, err
 	}
-	return NewSnapshot(v, s.Config, s.Guide, s.Stamp, s.cache), nil
+	next := NewSnapshot(v, s.Config, s.Guide, s.Stamp, s.cache)
+	next.Beside = s.Beside
+	return next, nil
 }
 
 // Chosen gives the findings that the options admit.

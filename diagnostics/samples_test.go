@@ -69,10 +69,14 @@ func laidOut(t testing.TB, name string) sample {
 	}
 	if _, err := os.Stat(s.dir); err != nil {
 		found, problems, err := memdir.Find(context.Background(), top)
-		if err != nil || len(problems) > 0 || len(found) != 1 {
+		want := 1
+		if name == "split" {
+			want = 2 // the second one, of the same agent, is in a subdirectory
+		}
+		if err != nil || len(problems) > 0 || len(found) != want {
 			t.Fatalf("%s has the memory directories %v (%v, %v)", name, found, problems, err)
 		}
-		s.dir = found[0]
+		s.dir = found[want-1]
 	}
 	return s
 }

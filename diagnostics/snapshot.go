@@ -24,6 +24,9 @@ type Snapshot struct {
 	Guide *Guide
 	// Stamp is who mends and when; topics that a fix creates carry it.
 	Stamp memdir.Stamp
+	// Beside is another memory of the same agent, nearer the root of the project, as a path
+	// from there; "" where this one is no agent's or there is none.
+	Beside string
 
 	cache *Cache
 	docs  *docs // nil keeps none

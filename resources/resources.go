@@ -93,6 +93,9 @@ func parse(uri string, k kind) (store, rest string, err error) {
 		return "", "", fmt.Errorf("%s is no address of a memory; they start with %s", uri, scheme)
 	}
 	store, p, _ := strings.Cut(after, "/")
+	if store, err = url.PathUnescape(store); err != nil || store == "" {
+		return "", "", fmt.Errorf("%s does not name a store as an address does; a store with slashes is written with %%2F, as in memory://agent%%2Freviewer%%2Fproject/index", uri)
+	}
 	fixed, _, variable := strings.Cut(k.path, "{")
 	rest, ok = strings.CutPrefix(p, fixed)
 	if !ok || (rest == "") == variable {

@@ -22,30 +22,49 @@ type target struct {
 	*memory.Memory
 	checks     *checks
 	sessionsOf SessionsOf
+	open       Opener // of other stores
 }
 
 func (t target) sessions() *sessions.Sessions { return t.sessionsOf(t.Memory) }
 
-// checks keeps what rules know of a memory between calls.
+// maxKept is of how many memories checks keeps what rules know: an agent works with
+// the project's and with its own.
+const maxKept = 4
+
+// checks keeps what tools know of memories between calls.
 type checks struct {
-	mu  sync.Mutex
+	mu   sync.Mutex
+	kept []checkedMemory // the one last used at the end
+
+	several workspace.Several // for a look at all stores
+	shelf   memory.Shelf      // for a search of all stores
+}
+
+type checkedMemory struct {
 	of  *memory.Memory
 	dir *workspace.Directory
 }
 
 // directory gives the memory's directory as rules look at it. Another memory takes
-// the place of the one before; calls under way keep what they have.
+// the place of the one that was not used for longest; calls under way keep what they
+// have.
 func (t target) directory() (*workspace.Directory, error) {
 	t.checks.mu.Lock()
 	defer t.checks.mu.Unlock()
-	if t.checks.of == t.Memory {
-		return t.checks.dir, nil
+	kept := &t.checks.kept
+	if i := slices.IndexFunc(*kept, func(k checkedMemory) bool { return k.of == t.Memory }); i >= 0 {
+		k := (*kept)[i]
+		*kept = append(slices.Delete(*kept, i, i+1), k)
+		return k.dir, nil
 	}
 	dir, err := workspace.Open(t.Location.Directory, workspace.Options{Env: t.Env(), Project: t.Location.Project.Root, Origin: t.Origin()})
 	if err != nil {
 		return nil, err
 	}
-	t.checks.of, t.checks.dir = t.Memory, dir
+	if len(*kept) == maxKept {
+		*kept = slices.Delete(*kept, 0, 1)
+	}
+	*kept = append(*kept, checkedMemory{t.Memory, dir})
 	return dir, nil
 }
 

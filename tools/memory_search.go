@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mem/core/agentmem"
 	"mem/core/memdir"
 	"mem/core/memory"
 )
@@ -21,16 +22,18 @@ func memorySearch() spec {
 			opt("logs", boolean("Daily logs too.")),
 			opt("limit", atLeast("1", "Hits a page: 10 unless told, at most 50.")),
 			opt("cursor", str("nextCursor of an earlier result.")),
+			opt("stores", choice("All stores at once, those of agents and the folders that are only read, too: each hit names its store.", "all")),
 			storeArg(),
 		},
 		out: schema{
 			req("query", str("")),
 			req("hits", list("Best first.", schema{
-				req("path", str("")), req("name", str("")), opt("description", str("")), opt("type", str("")),
+				opt("store", str("Where it is, of a search in all stores.")), req("path", str("")), req("name", str("")), opt("description", str("")), opt("type", str("")),
 				req("score", number("Comparable within one result.")),
 				req("matched", list("Fields that hold words of the query.", schema{req("field", str("")), req("words", list("", str("")))}.nested(""))),
 				opt("snippet", str("Where the words stand in the text.")),
 			}.nested(""))),
+			opt("stores", list("Those that were searched.", str(""))),
 			req("total", integer("")), opt("nextCursor", str("")),
 			opt("corrected", list("Words that no memory holds, and what was searched instead.", str(""))),
 			opt("unknown", list("Words that no memory holds.", str(""))),
@@ -44,14 +47,47 @@ func memorySearch() spec {
 			Logs   bool   `json:"logs"`
 			Limit  int    `json:"limit"`
 			Cursor string `json:"cursor"`
+			Stores string `json:"stores"`
 		}) (answer, error) {
-			f, err := m.Search(ctx, memory.SearchOptions{Query: a.Query, Type: a.Type, Logs: a.Logs, Limit: a.Limit, Cursor: a.Cursor})
+			o := memory.SearchOptions{Query: a.Query, Type: a.Type, Logs: a.Logs, Limit: a.Limit, Cursor: a.Cursor}
+			search := m.Search
+			if a.Stores != "" {
+				search = m.searchAll
+			}
+			f, err := search(ctx, o)
 			if err != nil {
 				return answer{}, err
 			}
 			return answer{f, foundWords(f)}, nil
 		}),
 	}
+}
+
+// searchAll searches every store of the project, of its user, and of the
+// configuration. One that cannot be opened is told.
+func (t target) searchAll(ctx context.Context, o memory.SearchOptions) (*memory.Found, error) {
+	all := []*memory.Memory{}
+	var notes []string
+	names, err := agentmem.Names(ctx, t.Memory)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		m, err := t.open(ctx, name)
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("The store %s was not searched: %v", name, err))
+			continue
+		}
+		all = append(all, m)
+		if len(all) > memory.MaxShelf {
+			break // Search tells
+		}
+	}
+	f, err := t.checks.shelf.Search(ctx, all, o)
+	if err == nil {
+		f.Note(notes...)
+	}
+	return f, err
 }
 
 func foundWords(f *memory.Found) string {
@@ -61,7 +97,11 @@ func foundWords(f *memory.Found) string {
 		for _, m := range h.Matched {
 			fields = append(fields, m.Field+": "+strings.Join(m.Words, " "))
 		}
-		lines = append(lines, fmt.Sprintf("- %s (%s) %s [%s]", memdir.ShownName(h.Path), memdir.Shown(h.Type, 60), brief(h.Description), strings.Join(fields, "; ")))
+		at := memdir.ShownName(h.Path)
+		if h.Store != "" {
+			at = h.Store + ": " + at
+		}
+		lines = append(lines, fmt.Sprintf("- %s (%s) %s [%s]", at, memdir.Shown(h.Type, 60), brief(h.Description), strings.Join(fields, "; ")))
 		if h.Snippet != "" {
 			lines = append(lines, "  "+memdir.Shown(h.Snippet, 2000))
 		}

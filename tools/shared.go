@@ -12,8 +12,10 @@ import (
 // What several tools have in common: properties of their schemas, and how
 // parts of their results read in words.
 
+const storeName = "store"
+
 func storeArg() property {
-	return opt("store", choice(`Which memory: "auto" is the project's, the only one in this version.`, memory.StoreAuto))
+	return opt(storeName, str(`Which memory: "auto" is the project's, "agent/<name>/project", "…/local" or "…/user" an agent's own, "extra/<name>" a folder that is only read. memory_stores lists them.`))
 }
 
 func typeArg(doc string) raw { return choice(doc, "user", "feedback", "project", "reference") }

@@ -11,17 +11,20 @@ import (
 	"fmt"
 	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"mem/core/memdir"
 	"mem/core/memory"
 	"mem/core/sessions"
 )
 
-// Opener gives the memory that a call works on, by the name of its store.
+// Opener gives the memory that a call works on, by the name of its store; "" is the
+// one that the server was started for.
 type Opener func(ctx context.Context, store string) (*memory.Memory, error)
 
 // SessionsOf gives the sessions of the project that a memory belongs to.
@@ -113,6 +116,12 @@ func (s spec) bind(open Opener, of SessionsOf, questions *questions, checks *che
 			return failed(err), nil
 		}
 		ctx = withRoots(ctx, req)
+		if _, err := memdir.ParseStore(name); err != nil {
+			return failed(fmt.Errorf("the argument %q: %w", storeName, err)), nil
+		}
+		if !s.takesStore() {
+			name = memory.StoreAuto // it is about the project
+		}
 		m, err := open(ctx, name)
 		if errors.Is(err, ErrNeedRoots) {
 			return askRoots(), nil
@@ -123,7 +132,7 @@ func (s spec) bind(open Opener, of SessionsOf, questions *questions, checks *che
 		call := callOf(s.name, name, raw)
 		ctx, asked := questions.consent(ctx, req, call)
 		ctx = withProgress(ctx, req)
-		on := target{m, checks, of}
+		on := target{Memory: m, checks: checks, sessionsOf: of, open: open}
 		a, err := s.run(ctx, on, raw)
 		if q := question(err); q != nil && !asked && canAsk(ctx) {
 			if server.IsModernRequest(ctx) {
@@ -163,13 +172,18 @@ func whole(a answer, check *validator) (*mcp.CallToolResult, error) {
 // storeOf takes the store out of checked arguments, since every tool has it.
 func storeOf(checked any) (store string, rest any) {
 	all, _ := checked.(map[string]any)
-	store, ok := all["store"].(string)
+	store, ok := all[storeName].(string)
 	if !ok {
-		return memory.StoreAuto, checked
+		return "", checked
 	}
 	others := maps.Clone(all)
-	delete(others, "store")
+	delete(others, storeName)
 	return store, others
+}
+
+// takesStore reports whether the tool works on the memory that its argument names.
+func (s spec) takesStore() bool {
+	return slices.ContainsFunc(s.in, func(p property) bool { return p.name == storeName })
 }
 
 func firstFrames() string {

@@ -27,6 +27,7 @@ func Toolsets() []Toolset {
 			memoryUndo(),
 			memoryCheck(),
 			memoryFix(),
+			memoryStores(),
 		}},
 		{Name: "transcripts", Doc: "Find, search, take up and record the sessions of a project: its conversations with any agent.", specs: []spec{
 			transcriptList(),

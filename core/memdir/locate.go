@@ -24,6 +24,10 @@ const (
 	RuleRemote    LocateRule = "remote"     // CLAUDE_CODE_REMOTE_MEMORY_DIR is the base
 	RuleConfigDir LocateRule = "config-dir" // CLAUDE_CONFIG_DIR is the base
 	RuleDefault   LocateRule = "default"    // ~/.claude is the base
+
+	// The rules of stores other than the project's, which are named and not looked for.
+	RuleStore LocateRule = "store" // an agent's, in the place that the client gives it
+	RuleExtra LocateRule = "extra" // a folder of our configuration
 )
 
 // LocateOptions is what the caller was told.
@@ -36,6 +40,10 @@ type LocateOptions struct {
 	// TrustProjectSettings lets autoMemoryDirectory of project settings count
 	// (Config.Memory.TrustProjectSettings).
 	TrustProjectSettings bool
+	// Store is another memory than the project's, see ParseStore; "" is the project's.
+	Store string
+	// Extra are the folders that our configuration names (Config.Stores).
+	Extra map[string]string
 }
 
 // Skipped is a candidate that was not taken.
@@ -62,6 +70,12 @@ type Location struct {
 	Skipped  []Skipped       `json:"skipped"` // every other candidate, in order
 	Warnings []string        `json:"warnings"`
 	Client   settings.Client `json:"-"` // the settings that decided
+
+	Store StoreName `json:"-"`
+	// Within is the project that a store in a checkout may not leave, "" elsewhere.
+	Within string `json:"-"`
+	// ReadOnly directories are never written.
+	ReadOnly bool `json:"readOnly,omitempty"`
 }
 
 // Locate finds the memory directory of a project. It creates and changes
@@ -69,7 +83,13 @@ type Location struct {
 // when the project or an explicit --memory-dir cannot be used.
 func Locate(env settings.Env, opt LocateOptions) (Location, error) {
 	loc := Location{Skipped: []Skipped{}, Warnings: []string{}}
-	var err error
+	name, err := ParseStore(opt.Store)
+	if err != nil {
+		return loc, err
+	}
+	if opt.MemoryDir != "" && !name.Auto() {
+		return loc, errBothNamed
+	}
 	if loc.Project, err = loc.findProject(env, opt); err != nil {
 		return loc, err
 	}
@@ -80,6 +100,13 @@ func Locate(env settings.Env, opt LocateOptions) (Location, error) {
 	}
 	loc.Memory, loc.Dream = loc.Client.MemorySwitch(), loc.Client.DreamSwitch()
 
+	if !name.Auto() {
+		if err := loc.locateStore(env, name, opt.Extra); err != nil {
+			return loc, err
+		}
+		loc.inspect(env)
+		return loc, nil
+	}
 	candidates := []candidate{}
 	if opt.MemoryDir != "" {
 		c, err := flagCandidate(env, opt.MemoryDir)

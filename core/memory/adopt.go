@@ -31,6 +31,9 @@ type Adopted struct {
 // Adopt takes the memory and the sessions of a project over that was renamed or
 // moved to this one. Undo takes it back by its id.
 func (m *Memory) Adopt(ctx context.Context, o AdoptOptions) (*Adopted, error) {
+	if !m.Location.Store.Auto() {
+		return nil, fmt.Errorf("a project is taken over into the memory of a project, not into the store %s: leave --store out", m.StoreName())
+	}
 	losses, notes := m.store.Check(ctx)
 	n := m.notice(losses, notes)
 	got, err := transcript.Adopt(ctx, m.opt.Env, transcript.AdoptOptions{

@@ -26,6 +26,9 @@ func (m *Memory) Origin() string { return m.origin }
 // Apply makes a change that was computed from the memory's files elsewhere, such as
 // a fix. What others wrote in the meantime is merged or is a conflict.
 func (m *Memory) Apply(ctx context.Context, c change.Change) (*Change, error) {
+	if err := m.MayWrite(); err != nil {
+		return nil, err
+	}
 	losses, notes := m.store.Check(ctx)
 	n := m.notice(losses, notes)
 	if c.Empty() {

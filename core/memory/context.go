@@ -58,9 +58,10 @@ func (m *Memory) sessionStart(ctx context.Context, bounded bool) (*Context, erro
 	c := &Context{Directory: m.Location.Directory, Topics: len(v.Topics), Index: memdir.FillOf(v.Index, rule), Notice: n}
 	topics := m.unlinked(v, c)
 	c.Warnings = m.contextWarnings(v, loaded, c)
-	if len(v.Topics) == 0 && loaded.Text == "" {
+	if len(v.Topics) == 0 && loaded.Text == "" && m.Location.Store.Auto() {
 		c.Warnings = append(c.Warnings, m.MovedWords(ctx)...)
 	}
+	topics += m.beside(ctx)
 	if bounded {
 		text, _ := weight(guide + topics + m.Location.Directory)
 		left := maxContext - text - 2*Size(c.Warnings) - Size(c.Notice)
@@ -73,7 +74,7 @@ func (m *Memory) sessionStart(ctx context.Context, bounded bool) (*Context, erro
 		}
 	}
 	var b strings.Builder
-	b.WriteString(strings.TrimSpace(guide) + "\n\n## The index\n\n")
+	b.WriteString(strings.TrimSpace(guide) + m.whose() + "\n\n## The index\n\n")
 	if loaded.Text == "" {
 		b.WriteString("The index is empty: nothing is remembered yet.\n")
 	} else {

@@ -143,6 +143,9 @@ func (m *Memory) Undo(ctx context.Context, id string) (*Change, error) {
 	if strings.TrimSpace(id) == "" {
 		return nil, fmt.Errorf("change is empty; give an id from memory_history or from the result of a write")
 	}
+	if err := m.MayWrite(); err != nil {
+		return nil, err
+	}
 	losses, notes := m.store.Check(ctx)
 	res, err := m.store.Undo(ctx, id, store.How{})
 	var none *store.NoChangeError
@@ -166,10 +169,17 @@ func (m *Memory) Undo(ctx context.Context, id string) (*Change, error) {
 }
 
 // Purge empties the journal and the texts kept for merging.
-func (m *Memory) Purge(ctx context.Context) (store.Purged, error) { return m.store.Purge(ctx) }
+func (m *Memory) Purge(ctx context.Context) (store.Purged, error) {
+	if err := m.MayWrite(); err != nil {
+		return store.Purged{}, err
+	}
+	return m.store.Purge(ctx)
+}
 
 // Status is a memory at a glance.
 type Status struct {
+	Store      string         `json:"store"`
+	ReadOnly   bool           `json:"readOnly,omitempty"`
 	Directory  string         `json:"directory"`
 	Exists     bool           `json:"exists"`
 	Rule       string         `json:"rule"` // what chose the directory
@@ -194,7 +204,7 @@ func (m *Memory) Status(ctx context.Context) (*Status, error) {
 	}
 	l := m.Location
 	n.note(unread(v)...)
-	s := &Status{Directory: l.Directory, Exists: v.Exists, Rule: string(l.Rule), Why: l.Why, State: m.store.StateDirectory(),
+	s := &Status{Store: m.StoreName(), ReadOnly: l.ReadOnly, Directory: l.Directory, Exists: v.Exists, Rule: string(l.Rule), Why: l.Why, State: m.store.StateDirectory(),
 		On: l.Memory.On, OnWhy: l.Memory.Why, DailyLog: m.dailyLog(), Topics: len(v.Topics), Logs: len(v.Logs),
 		ByType: map[string]int{}, Warnings: slices.Clone(l.Warnings), Notice: n}
 	for _, t := range v.Topics {

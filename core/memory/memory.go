@@ -8,6 +8,7 @@ package memory
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -19,9 +20,8 @@ import (
 	"mem/core/store"
 )
 
-// StoreAuto names the memory directory of the project. It is the only store in
-// this version.
-const StoreAuto = "auto"
+// StoreAuto names the memory directory of the project.
+const StoreAuto = memdir.StoreAuto
 
 // Options says which memory to open and on whose behalf.
 type Options struct {
@@ -29,6 +29,7 @@ type Options struct {
 	MemoryDir string   // --memory-dir
 	Project   string   // --project
 	Roots     []string // directories the client named
+	Store     string   // --store: "auto" (or nothing), "agent/<name>/<scope>" or "extra/<name>", see memdir.ParseStore
 	DailyLog  bool     // --daily-log; the setting has the same effect
 	Actor     string   // program that writes, for the history
 	// AllowSecrets lets secrets be written; a person sets it when they start
@@ -50,6 +51,8 @@ type Memory struct {
 	indexing sync.Mutex
 	index    *recall.Index // guarded by indexing
 
+	extra extras // folders of the configuration that are read beside this memory
+
 	mu   sync.Mutex
 	last *memdir.View // the newest one
 }
@@ -65,6 +68,7 @@ func Open(opt Options) (*Memory, error) {
 	m.Location, err = memdir.Locate(opt.Env, memdir.LocateOptions{
 		MemoryDir: opt.MemoryDir, Project: opt.Project, Roots: opt.Roots,
 		TrustProjectSettings: m.Config.Memory.TrustProjectSettings,
+		Store:                opt.Store, Extra: m.Config.Stores,
 	})
 	if err != nil {
 		return nil, err
@@ -73,7 +77,7 @@ func Open(opt Options) (*Memory, error) {
 		return nil, fmt.Errorf("guard.allow in %s: %w", opt.Env.ConfigFile(), err)
 	}
 	m.store, err = store.New(store.Options{
-		Directory: m.Location.Directory, StateDir: opt.Env.StateDir,
+		Directory: m.Location.Directory, Within: m.Location.Within, StateDir: opt.Env.StateDir,
 		Guard: m.scanner,
 		Now:   opt.Env.Now, Origin: m.origin, Actor: opt.Actor,
 		Limits:   m.limits(),
@@ -102,7 +106,37 @@ func keepAtMost(n int) int {
 }
 
 // Close lets go of the directory.
-func (m *Memory) Close() error { return m.store.Close() }
+func (m *Memory) Close() error { return errors.Join(m.store.Close(), m.extra.close()) }
+
+// StoreName gives the name under which this memory is opened as a store.
+func (m *Memory) StoreName() string { return m.Location.Store.String() }
+
+// ReadOnlyError says that a store is only read.
+type ReadOnlyError struct{ Store, Directory string }
+
+func (e *ReadOnlyError) Error() string {
+	return fmt.Sprintf("the store %s (%s) is only read: nothing was written. Write to another store, or open that folder itself with --memory-dir", e.Store, memdir.ShownName(e.Directory))
+}
+
+// MayWrite says why nothing is written here, nil where it is.
+func (m *Memory) MayWrite() error {
+	if m.Location.ReadOnly {
+		return &ReadOnlyError{Store: m.StoreName(), Directory: m.Location.Directory}
+	}
+	return nil
+}
+
+// whereWritten tells what becomes of files that the first write to a store in a
+// checkout makes.
+func (m *Memory) whereWritten() string {
+	switch n := m.Location.Store; {
+	case m.Location.Within == "":
+		return ""
+	case n.Scope == memdir.ScopeLocal:
+		return fmt.Sprintf("%s lies in the checkout and is meant for this user alone: git does not ignore it unless the repository says so.", m.Location.Directory)
+	}
+	return fmt.Sprintf("%s lies in the checkout: what is written there is shared when it is committed.", m.Location.Directory)
+}
 
 // OriginOf gives the session that what is written comes from: the client's where
 // its environment names one, else an id of this run.
@@ -193,7 +227,10 @@ func (m *Memory) view(ctx context.Context) (*store.Reading, Notice, error) {
 	m.last = v.View
 	m.mu.Unlock()
 	n := m.notice(v.Losses, v.Notes)
-	if !v.Exists {
+	switch {
+	case !v.Exists && m.Location.ReadOnly:
+		n.note(fmt.Sprintf("%s does not exist. %s names it: mend or remove it there.", m.Location.Directory, m.opt.Env.ConfigFile()))
+	case !v.Exists:
 		n.note(fmt.Sprintf("%s does not exist yet: nothing is remembered. The first write creates it.", m.Location.Directory))
 	}
 	return v, n, nil

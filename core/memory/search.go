@@ -34,6 +34,8 @@ type Hit struct {
 	Description string  `json:"description,omitempty"`
 	Type        string  `json:"type,omitempty"`
 	Score       float64 `json:"score"` // comparable within one result
+	// Store is where it was found, in a search of several; "" in one of a single store.
+	Store string `json:"store,omitempty"`
 	// Matched names the fields that hold words of the query, and which.
 	Matched []Match `json:"matched"`
 	Snippet string  `json:"snippet,omitempty"`
@@ -49,6 +51,7 @@ type Match struct {
 type Found struct {
 	Query      string   `json:"query"`
 	Hits       []Hit    `json:"hits"`
+	Stores     []string `json:"stores,omitempty"` // searched, in a search of several
 	Total      int      `json:"total"`
 	NextCursor string   `json:"nextCursor,omitempty"`
 	Corrected  []string `json:"corrected,omitempty"` // words with a slip, and what was searched instead
@@ -60,14 +63,7 @@ type Found struct {
 
 // Search ranks topics, and daily logs where asked, by a query.
 func (m *Memory) Search(ctx context.Context, o SearchOptions) (*Found, error) {
-	if strings.TrimSpace(o.Query) == "" {
-		return nil, fmt.Errorf("query is empty; give a few words to look for")
-	}
-	if o.Type != "" && !memfile.KnownType(o.Type) {
-		return nil, fmt.Errorf("type %q is unknown; it is one of %s", o.Type, strings.Join(memfile.Types, ", "))
-	}
-	offset, err := cursorOffset(o.Cursor)
-	if err != nil {
+	if err := o.check(); err != nil {
 		return nil, err
 	}
 	v, n, err := m.view(ctx)
@@ -80,12 +76,34 @@ func (m *Memory) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 	}
 	n.note(unread(v)...)
 	n.note(notes...)
+	return o.search(x, n, func(id string) (*store.Reading, string, string) { return v, "", id })
+}
+
+func (o SearchOptions) check() error {
+	if strings.TrimSpace(o.Query) == "" {
+		return fmt.Errorf("query is empty; give a few words to look for")
+	}
+	if o.Type != "" && !memfile.KnownType(o.Type) {
+		return fmt.Errorf("type %q is unknown; it is one of %s", o.Type, strings.Join(memfile.Types, ", "))
+	}
+	_, err := cursorOffset(o.Cursor)
+	return err
+}
+
+// search looks into an index. of tells of a document in it: the View that it is
+// from, the name of the store where there are several, and its path.
+func (o SearchOptions) search(x *recall.Index, n Notice, of func(id string) (v *store.Reading, name, path string)) (*Found, error) {
+	offset, err := cursorOffset(o.Cursor)
+	if err != nil {
+		return nil, err
+	}
 	limit := o.Limit
 	if limit <= 0 {
 		limit = defaultHits
 	}
 	res := x.Search(o.Query, recall.Options{Limit: min(limit, maxHits), Offset: offset, Filter: func(id string) bool {
-		t := v.Topic(id)
+		v, _, p := of(id)
+		t := v.Topic(p)
 		if t == nil {
 			return o.Logs && o.Type == ""
 		}
@@ -109,7 +127,9 @@ func (m *Memory) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 	}
 	room := newBudget()
 	for _, h := range res.Hits {
-		hit := hitOf(h, v)
+		v, name, p := of(h.ID)
+		hit := hitOf(h, p, v)
+		hit.Store = name
 		b, err := json.Marshal(hit)
 		if err != nil {
 			return nil, fmt.Errorf("searching: %w", err)
@@ -134,9 +154,9 @@ func fewWords(words []string) []string {
 	return out
 }
 
-func hitOf(h recall.Hit, v *store.Reading) Hit {
-	hit := Hit{Path: fit(h.ID, maxPath), Name: fit(memdir.Stem(h.ID), maxName), Score: float64(int(h.Score*1000)) / 1000, Matched: []Match{}}
-	if t := v.Topic(h.ID); t != nil {
+func hitOf(h recall.Hit, p string, v *store.Reading) Hit {
+	hit := Hit{Path: fit(p, maxPath), Name: fit(memdir.Stem(p), maxName), Score: float64(int(h.Score*1000)) / 1000, Matched: []Match{}}
+	if t := v.Topic(p); t != nil {
 		hit.Name, hit.Description, hit.Type = fit(t.Name(), maxName), fit(t.Meta.Description, maxAbout), fit(t.Meta.Type, maxType)
 	}
 	for _, f := range h.Matched {
@@ -161,11 +181,22 @@ func (m *Memory) searchIndex(ctx context.Context, v *store.Reading) (*recall.Ind
 	// One search at a time reads what changed; nobody else waits for it.
 	m.indexing.Lock()
 	defer m.indexing.Unlock()
+	docs, notes, err := documents(ctx, m.index, "", v)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.index = m.index.Update(docs)
+	return m.index, notes, nil
+}
+
+// documents gives what is searched of a View, their ids behind a prefix. It reads
+// only what the index does not have.
+func documents(ctx context.Context, x *recall.Index, prefix string, v *store.Reading) ([]recall.Doc, []string, error) {
 	var docs []recall.Doc
 	var notes []string
 	for _, t := range v.Topics {
-		d := recall.Doc{ID: t.Path, Hash: t.Version()}
-		if !m.index.Has(d.ID, d.Hash) {
+		d := recall.Doc{ID: prefix + t.Path, Hash: t.Version()}
+		if !x.Has(d.ID, d.Hash) {
 			if err := ctx.Err(); err != nil {
 				return nil, nil, err
 			}
@@ -181,8 +212,8 @@ func (m *Memory) searchIndex(ctx context.Context, v *store.Reading) (*recall.Ind
 		docs = append(docs, d)
 	}
 	for _, l := range v.Logs {
-		d := recall.Doc{ID: l.Path, Hash: fmt.Sprintf("%d %d", l.Size, l.ModTime.UnixNano())}
-		if !m.index.Has(d.ID, d.Hash) {
+		d := recall.Doc{ID: prefix + l.Path, Hash: fmt.Sprintf("%d %d", l.Size, l.ModTime.UnixNano())}
+		if !x.Has(d.ID, d.Hash) {
 			b, err := v.LoadPath(l.Path)
 			if err != nil {
 				notes = append(notes, fmt.Sprintf("%s was not searched: %v", l.Path, err))
@@ -192,8 +223,7 @@ func (m *Memory) searchIndex(ctx context.Context, v *store.Reading) (*recall.Ind
 		}
 		docs = append(docs, d)
 	}
-	m.index = m.index.Update(docs)
-	return m.index, notes, nil
+	return docs, notes, nil
 }
 
 // maxOutlined is how large a body may be for its headings to be found by parsing

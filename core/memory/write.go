@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -219,6 +220,12 @@ func (m *Memory) base(p, expected string) (string, error) {
 const opFix = "fix"
 
 func (m *Memory) apply(ctx context.Context, c change.Change, n Notice) (*Change, error) {
+	if err := m.MayWrite(); err != nil {
+		return nil, err
+	}
+	if _, err := os.Lstat(m.Location.Directory); errors.Is(err, fs.ErrNotExist) {
+		n.Note(m.whereWritten())
+	}
 	res, err := m.store.Apply(ctx, c, store.How{AllowSecrets: m.mayWriteSecrets(ctx), KeepTimes: c.Op == opFix})
 	if err != nil {
 		return nil, err

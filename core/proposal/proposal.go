@@ -34,6 +34,9 @@ type Unit struct {
 	// Applied is the id of the change that it became.
 	Applied string `json:"applied,omitempty"`
 	Note    string `json:"note,omitempty"` // why it is not applied: a conflict, a refusal
+	// Attempt names the change that is being made of it. The history of the memory tells
+	// whether it was, where the process that made it died.
+	Attempt string `json:"attempt,omitempty"`
 }
 
 // State is where a unit or a proposal is.
@@ -56,9 +59,36 @@ type Proposal struct {
 	Title   string    `json:"title"`
 	Report  string    `json:"report,omitempty"`
 	Created time.Time `json:"created"`
-	Origin  string    `json:"origin,omitempty"` // session that it comes from
+	Closed  time.Time `json:"closed,omitzero"` // since when it is not open any more
+	Origin  string    `json:"origin,omitempty"`
 	State   State     `json:"state"`
 	// SupersededBy is the id of the proposal or job that made it pointless.
 	SupersededBy string `json:"supersededBy,omitempty"`
-	Units        []Unit `json:"units"`
+	// Attempts counts the changes that were begun for it.
+	Attempts int    `json:"attempts,omitempty"`
+	Units    []Unit `json:"units"`
+}
+
+// OpenUnits counts the units that wait.
+func (p *Proposal) OpenUnits() int {
+	n := 0
+	for _, u := range p.Units {
+		if u.State == Open {
+			n++
+		}
+	}
+	return n
+}
+
+// close brings the state up to that of the units.
+func (p *Proposal) close(now time.Time) {
+	if p.State != Open || p.OpenUnits() > 0 {
+		return
+	}
+	p.State, p.Closed = Discarded, now
+	for _, u := range p.Units {
+		if u.State == Applied {
+			p.State = Applied
+		}
+	}
 }

@@ -53,8 +53,11 @@ func Default() Config {
 
 // scalarOf turns a default into what the parser hands to assign.
 func scalarOf(text string) value {
-	if text == "[]" {
+	switch text {
+	case "[]":
 		return value{list: []string{}, isList: true}
+	case "{}":
+		return value{isMap: true}
 	}
 	if text == `""` {
 		text = ""
@@ -103,6 +106,16 @@ func (c *Config) Set(key, text, source string) error {
 		v := value{text: text}
 		if k.Type == TypeHashes {
 			v = value{isList: true, list: strings.Split(text, ",")}
+		}
+		if k.Type == TypeFolders {
+			w := walker{config: c, path: source}
+			var doc yaml.Node
+			if err := yaml.Unmarshal([]byte(text), &doc); err == nil && len(doc.Content) == 1 && doc.Content[0].Kind == yaml.MappingNode {
+				v, _ = w.named(k, doc.Content[0])
+			}
+			if len(w.errs) > 0 {
+				return w.errs[0]
+			}
 		}
 		return k.assign(c, v, source)
 	}
@@ -229,6 +242,9 @@ func (w *walker) section(n *yaml.Node, section string) {
 
 func (w *walker) key(k Key, n *yaml.Node) {
 	v, ok := nodeValue(n)
+	if k.Type == TypeFolders && n.Kind == yaml.MappingNode {
+		v, ok = w.named(k, n)
+	}
 	if !ok {
 		w.fail(n, k.Path, "is "+kindName(n)+", not "+k.expected(), k.fix())
 		return
@@ -236,6 +252,31 @@ func (w *walker) key(k Key, n *yaml.Node) {
 	if err := k.assign(w.config, v, fmt.Sprintf("%s:%d", w.path, n.Line)); err != nil {
 		w.errs = append(w.errs, err)
 	}
+}
+
+// named takes a mapping of names to texts out of a node. A name that stands twice
+// is told, and its first value holds.
+func (w *walker) named(k Key, n *yaml.Node) (value, bool) {
+	v := value{isMap: true}
+	seen := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name, val := n.Content[i], n.Content[i+1]
+		if name.Kind != yaml.ScalarNode || val.Kind != yaml.ScalarNode || isNull(val) {
+			w.fail(val, join(k.Path, name.Value), "is "+kindName(val)+", not a folder", k.fix())
+			continue
+		}
+		if first, twice := seen[name.Value]; twice {
+			w.fail(name, join(k.Path, name.Value), fmt.Sprintf("is set twice, first in line %d", first), "keep one of them")
+			continue
+		}
+		seen[name.Value] = name.Line
+		if err := checkFolder(name.Value, val.Value); err != nil {
+			w.fail(val, join(k.Path, name.Value), err.Error(), k.fix())
+			continue
+		}
+		v.pairs = append(v.pairs, [2]string{name.Value, val.Value})
+	}
+	return v, true
 }
 
 // nodeValue takes a scalar or a list of scalars out of a node. Aliases are

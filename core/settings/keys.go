@@ -21,6 +21,10 @@ type Config struct {
 	Jobs    JobsConfig
 	Budgets BudgetsConfig
 
+	// Stores are folders of Markdown that are searched and read beside memory, by
+	// the name under which they are addressed; absolute or from "~/".
+	Stores map[string]string
+
 	sources map[string]string // key → where its value comes from
 }
 
@@ -104,7 +108,7 @@ type Budget struct {
 // Key is one setting: the name, the type, and everything that is said of it.
 type Key struct {
 	Path    string   // "limits.index_lines"
-	Type    string   // boolean, integer, number, size, duration, choice, hashes, text
+	Type    string   // boolean, integer, number, size, duration, choice, hashes, text, folders
 	Unit    string   // "" when the type says it
 	Doc     string   // what it decides; the source of a number
 	Allowed []string // of a choice
@@ -129,6 +133,7 @@ const (
 	TypeChoice   = "choice"
 	TypeHashes   = "hashes"
 	TypeText     = "text"
+	TypeFolders  = "folders"
 )
 
 // EnvName is the variable that overrides the key; "" for FileOnly keys.
@@ -176,6 +181,8 @@ func Keys() []Key {
 		fileOnly(Key{Path: "guard.allow", Type: TypeHashes, Default: "[]", field: func(c *Config) any { return &c.Guard.Allow },
 			Doc: "What the guard may let pass, each as the SHA-256 in hex that a refusal or a finding names: secrets that may be written, and what the safety rules (secret, hidden-character, instruction-text, link-outside) found and may leave unreported."}),
 	}
+	keys = append(keys, fileOnly(Key{Path: "stores", Type: TypeFolders, Default: "{}", field: func(c *Config) any { return &c.Stores },
+		Doc: "Folders that are read and searched beside memory and never written, each under a name: a team's handbook, another project's memory. They are addressed as extra/<name>."}))
 	keys = append(keys, engineKeys()...)
 	return append(keys, jobKeys()...)
 }

@@ -18,11 +18,20 @@ type value struct {
 	quoted bool // written as a string, so no boolean and no number
 	list   []string
 	isList bool
+	pairs  [][2]string // name and text, in the order of the file
+	isMap  bool
 }
 
 func (v value) String() string {
 	if v.isList {
 		return "[" + strings.Join(v.list, ", ") + "]"
+	}
+	if v.isMap {
+		var all []string
+		for _, p := range v.pairs {
+			all = append(all, p[0]+": "+p[1])
+		}
+		return "{" + strings.Join(all, ", ") + "}"
 	}
 	return v.text
 }
@@ -41,7 +50,7 @@ func (k Key) assign(c *Config, v value, source string) error {
 }
 
 func (k Key) store(c *Config, v value) error {
-	if v.isList != (k.Type == TypeHashes) {
+	if v.isList != (k.Type == TypeHashes) || v.isMap != (k.Type == TypeFolders) {
 		return k.wrong(v)
 	}
 	switch k.Type {
@@ -62,6 +71,13 @@ func (k Key) store(c *Config, v value) error {
 			return k.wrong(v)
 		}
 		*k.field(c).(*string) = v.text
+		return nil
+	case TypeFolders:
+		folders, err := foldersOf(v.pairs)
+		if err != nil {
+			return err
+		}
+		*k.field(c).(*map[string]string) = folders
 		return nil
 	case TypeHashes:
 		hashes, err := parseHashes(v.list)
@@ -144,6 +160,8 @@ func (k Key) expected() string {
 		return "one of " + strings.Join(k.Allowed, ", ")
 	case TypeText:
 		return "a text of one line"
+	case TypeFolders:
+		return "names with folders, absolute or from ~/, such as {handbook: ~/work/handbook}"
 	}
 	return "a list of SHA-256 in hex"
 }

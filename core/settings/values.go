@@ -46,6 +46,8 @@ func (k Key) text(c *Config) string {
 		return *f
 	case *[]string:
 		return value{list: *f, isList: true}.String()
+	case *map[string]string:
+		return foldersText(*f)
 	case *float64:
 		return strconv.FormatFloat(*f, 'g', -1, 64)
 	case *time.Duration:
@@ -207,6 +209,15 @@ func (k Key) schema() *object {
 		item.set("pattern", "^[0-9a-fA-F]{64}$")
 		o.set("items", item)
 	}
+	if k.Type == TypeFolders {
+		o.set("type", []string{"object", "null"})
+		names, folder := &object{}, &object{}
+		names.set("pattern", folderName.String())
+		folder.set("type", "string")
+		o.set("propertyNames", names)
+		o.set("maxProperties", MaxStores)
+		o.set("additionalProperties", folder)
+	}
 	o.set("default", k.jsonDefault())
 	return o
 }
@@ -222,6 +233,8 @@ func (k Key) jsonDefault() any {
 		return []string{}
 	case TypeText:
 		return ""
+	case TypeFolders:
+		return &object{}
 	}
 	if n, err := strconv.ParseInt(k.Default, 10, 64); err == nil && k.Type == TypeSize {
 		return n

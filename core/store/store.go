@@ -47,13 +47,17 @@ type Scanner interface {
 // required, the rest has defaults.
 type Options struct {
 	Directory string // the memory directory, absolute; it need not exist yet
-	StateDir  string // where state of all memory directories lies: <XDG state>/mem
-	Guard     Scanner
-	Now       func() time.Time
-	Rand      io.Reader // for change ids
-	Origin    string    // session that writes, recorded with every change
-	Actor     string    // program that writes, recorded and named to who waits
-	Limits    memdir.Limits
+	// Within is a directory, "" for none, that Directory lies in and that holds what a
+	// repository put there: no link in between is followed to another place than the one
+	// that Directory had when the Store was made.
+	Within   string
+	StateDir string // where state of all memory directories lies: <XDG state>/mem
+	Guard    Scanner
+	Now      func() time.Time
+	Rand     io.Reader // for change ids
+	Origin   string    // session that writes, recorded with every change
+	Actor    string    // program that writes, recorded and named to who waits
+	Limits   memdir.Limits
 
 	LockWait    time.Duration
 	JournalAge  time.Duration
@@ -165,6 +169,9 @@ func (s *Store) openRoot(create bool) (*os.Root, error) {
 		}
 		s.root = nil
 	}
+	if err := s.stillWithin(); err != nil {
+		return nil, err
+	}
 	if create {
 		if err := makeDirs(s.dir); err != nil {
 			return nil, fmt.Errorf("creating the memory directory: %w", err)
@@ -177,7 +184,7 @@ func (s *Store) openRoot(create bool) (*os.Root, error) {
 	if !info.IsDir() {
 		return nil, &memdir.FileError{Path: s.dir, Reason: "is not a directory", Hint: "choose another with --memory-dir"}
 	}
-	root, err := os.OpenRoot(s.dir)
+	root, err := s.openDirectory()
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory directory: %w", err)
 	}

@@ -36,6 +36,10 @@ type takeover struct {
 	before map[string]Arrived // what came with earlier adoptions that hold, by the old path
 	came   map[string]Arrived // what comes with this one
 	out    *Adopted
+
+	// anyName takes a text for one that came before where it stands here under a second
+	// name of its own, whoever it came from.
+	anyName bool
 }
 
 // known reports whether a file came with an earlier adoption as it is, whatever became of it
@@ -58,18 +62,19 @@ func (t *takeover) note(p, to, action, reason string) {
 	t.out.Files = append(t.out.Files, Taken{Path: p, To: to, Action: action, Reason: reason})
 }
 
+// arrival is a topic that comes.
+type arrival struct {
+	topic   *memdir.Topic
+	body    *memdir.Body
+	to      string
+	renamed bool
+}
+
 func (t *takeover) files(ctx context.Context) ([]change.File, error) {
 	for _, topic := range t.here.Topics {
 		t.taken[strings.ToLower(topic.Path)] = true
 	}
-	type arrival struct {
-		topic   *memdir.Topic
-		body    *memdir.Body
-		to      string
-		renamed bool
-	}
 	var arrivals []arrival
-	renamed := false
 	for _, topic := range t.old.Topics {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -105,11 +110,18 @@ func (t *takeover) files(ctx context.Context) ([]change.File, error) {
 				t.note(topic.Path, "", TakenLeft, "no free name was found for it")
 				continue
 			}
-			a.renamed, renamed = true, true
+			a.renamed = true
 		}
 		t.to[topic.Path] = a.to
 		t.taken[strings.ToLower(a.to)] = true
 		arrivals = append(arrivals, a)
+	}
+	if t.anyName {
+		arrivals = t.arrivedBefore(arrivals)
+	}
+	renamed := false
+	for old, to := range t.to {
+		renamed = renamed || old != to
 	}
 	var files []change.File
 	for _, a := range arrivals {
@@ -191,6 +203,13 @@ func (t *takeover) secondName(topic *memdir.Topic, content string) (name string,
 	stem, from := strings.TrimSuffix(p, path.Ext(p)), memdir.Slug(t.name)
 	if from == "" {
 		from = "adopted"
+	}
+	if t.anyName {
+		for _, here := range t.here.Topics {
+			if strings.HasPrefix(here.Path, stem+"-from-") && t.same(here.Path, t.rename(content, topic, here.Path)) {
+				return here.Path, true
+			}
+		}
 	}
 	for n := 1; n <= 1000; n++ {
 		name := stem + "-from-" + from

@@ -10,6 +10,7 @@
 //	bom: a.md                    the file starts with a byte order mark
 //	raw: a.md                    the file's text is a Go string literal
 //	allow: <sha256>              a fingerprint that the user allows
+//	beside: service/x            another memory of the same agent
 //	late                         run the late rules too
 //
 // Files below guide/, such as guide/CLAUDE.md, are the project's instructions,
@@ -53,6 +54,7 @@ type Case struct {
 	Encoding text.Encoding
 	Late     bool
 	Allow    []string
+	Beside   string
 
 	Want    string
 	HasWant bool
@@ -81,6 +83,8 @@ func Parse(t testing.TB, src []byte) *Case {
 			c.Stamp.Now = parseTime(t, value)
 		case "encoding":
 			c.Encoding = text.Encoding(value)
+		case "beside":
+			c.Beside = value
 		case "late":
 			c.Late = true
 		case "allow":
@@ -191,7 +195,9 @@ func (c *Case) Snapshot(t testing.TB, e *diagnostics.Engine, files fs.FS) *diagn
 	if c.Config != "" {
 		config = diagnostics.ParseConfig(diagnostics.ConfigName, c.Config, e.Rules, config)
 	}
-	return diagnostics.NewSnapshot(v, config, c.Guide, c.Stamp, nil)
+	s := diagnostics.NewSnapshot(v, config, c.Guide, c.Stamp, nil)
+	s.Beside = c.Beside
+	return s
 }
 
 // Check runs the engine over the case's memory; what breaks down fails the test.

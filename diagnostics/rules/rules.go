@@ -25,6 +25,7 @@ func All() []diagnostics.Rule {
 		orphanTopic(),
 		unknownLink(),
 		tooManyTopics(),
+		storeSplit(),
 		frontmatterMissing(),
 		frontmatterUnclosed(),
 		frontmatterSyntax(),

@@ -221,7 +221,9 @@ func (d *Directory) snapshot(ctx context.Context, last *diagnostics.Snapshot, bu
 		}
 	}
 	config, guide := d.surroundings(src)
-	return diagnostics.NewSnapshot(v, config, guide, memdir.Stamp{Origin: d.origin, Now: d.env.Time()}, d.found), nil
+	s := diagnostics.NewSnapshot(v, config, guide, memdir.Stamp{Origin: d.origin, Now: d.env.Time()}, d.found)
+	s.Beside = d.beside()
+	return s, nil
 }
 
 // Check runs the rules over a Snapshot of this directory.

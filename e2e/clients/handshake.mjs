@@ -24,7 +24,7 @@ await check("tools", async () => {
   assert.equal(nextCursor, undefined, "some clients read the first page only");
   assert.deepEqual(tools.map((t) => t.name).sort(), [
     "memory_check", "memory_context", "memory_delete", "memory_edit", "memory_fix", "memory_history", "memory_list", "memory_log",
-    "memory_move", "memory_read", "memory_search", "memory_undo", "memory_write",
+    "memory_move", "memory_read", "memory_search", "memory_stores", "memory_undo", "memory_write",
     "transcript_append", "transcript_export", "transcript_list", "transcript_resume", "transcript_search",
   ]);
   for (const t of tools) {

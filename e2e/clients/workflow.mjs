@@ -134,7 +134,7 @@ await check("wrong arguments are refused and named", async () => {
   assert.match((await fails("memory_read", { topic: 7 })).error, /"topic".*string/);
   assert.match((await fails("memory_list", { type: "fact" })).error, /"type".*"feedback"/);
   assert.match((await fails("memory_list", { limit: 0 })).error, /"limit"/);
-  assert.match((await fails("memory_list", { store: "agent/x/user" })).error, /"store"/);
+  assert.match((await fails("memory_list", { store: "team" })).error, /"store"/);
   assert.match((await fails("memory_list", { cursor: "bogus" })).error, /cursor/);
 });
 

@@ -31,6 +31,7 @@ type app struct {
 	version string
 
 	project, memoryDir     string
+	store                  string
 	json                   bool
 	dailyLog, allowSecrets bool
 }
@@ -91,13 +92,14 @@ func (a *app) root() *cobra.Command {
 	f := root.PersistentFlags()
 	f.StringVar(&a.project, "project", "", "directory of the project (default: CLAUDE_PROJECT_DIR, else the working directory)")
 	f.StringVar(&a.memoryDir, "memory-dir", "", "use this memory directory, whatever the project")
+	f.StringVar(&a.store, "store", "", `which memory: auto (the project's), agent/<name>/project, agent/<name>/local, agent/<name>/user, or extra/<name>; mem-mcp stores lists them`)
 	f.BoolVar(&a.json, "json", false, "print JSON")
 	f.BoolVar(&a.allowSecrets, "allow-secrets", false, "let what looks like a secret be written")
 	a.serveFlags(root)
 	for _, c := range []*cobra.Command{
 		a.serveCommand(), a.whereCommand(), a.configCommand(), a.contextCommand(), a.listCommand(), a.readCommand(),
 		a.writeCommand(), a.deleteCommand(), a.searchCommand(), a.historyCommand(), a.undoCommand(), a.purgeCommand(),
-		a.sessionsCommand(), a.resumeCommand(), a.exportCommand(), a.adoptCommand(),
+		a.sessionsCommand(), a.resumeCommand(), a.exportCommand(), a.adoptCommand(), a.storesCommand(),
 		a.demoCommand(), a.versionCommand(),
 	} {
 		root.AddCommand(c)
@@ -106,13 +108,23 @@ func (a *app) root() *cobra.Command {
 }
 
 func (a *app) options() memory.Options {
-	return memory.Options{Env: a.env, MemoryDir: a.memoryDir, Project: a.project, DailyLog: a.dailyLog,
+	return memory.Options{Env: a.env, MemoryDir: a.memoryDir, Project: a.project, Store: a.store, DailyLog: a.dailyLog,
 		Actor: "mem-mcp " + a.version, AllowSecrets: a.allowSecrets}
 }
 
 // withMemory runs f on the memory that the flags name.
-func (a *app) withMemory(f func(m *memory.Memory) error) error {
-	m, err := memory.Open(a.options())
+func (a *app) withMemory(f func(m *memory.Memory) error) error { return withMemory(a.options(), f) }
+
+// withProject runs f on the memory of the project, for what belongs to the project and to
+// none of its stores.
+func (a *app) withProject(f func(m *memory.Memory) error) error {
+	o := a.options()
+	o.Store = ""
+	return withMemory(o, f)
+}
+
+func withMemory(o memory.Options, f func(m *memory.Memory) error) error {
+	m, err := memory.Open(o)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -104,6 +105,7 @@ func (a *app) readCommand() *cobra.Command {
 func (a *app) searchCommand() *cobra.Command {
 	var o memory.SearchOptions
 	var said saidFlags
+	var stores string
 	c := &cobra.Command{
 		Use:   "search WORD…",
 		Short: "Rank topics by words; with --transcripts, what was said in sessions",
@@ -116,8 +118,15 @@ func (a *app) searchCommand() *cobra.Command {
 			if said.on {
 				return a.searchSessions(cmd.Context(), &said, o.Query, o.Limit)
 			}
+			if stores != "" && stores != "all" {
+				return term.Usage("--stores takes all; to search one store, name it with --store")
+			}
 			return a.withMemory(func(m *memory.Memory) error {
-				f, err := m.Search(cmd.Context(), o)
+				search := m.Search
+				if stores != "" {
+					search = func(ctx context.Context, o memory.SearchOptions) (*memory.Found, error) { return searchAll(ctx, m, o) }
+				}
+				f, err := search(cmd.Context(), o)
 				if err != nil {
 					return err
 				}
@@ -127,6 +136,7 @@ func (a *app) searchCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&o.Type, "type", "", "only topics of this type")
 	c.Flags().BoolVar(&o.Logs, "logs", false, "search daily logs too")
+	c.Flags().StringVar(&stores, "stores", "", "all: search every store, those of agents and the folders of the configuration, too")
 	c.Flags().IntVar(&o.Limit, "limit", 0, "hits to show (default 10, at most 50)")
 	said.add(c)
 	return c
@@ -138,7 +148,11 @@ func (a *app) showFound(f *memory.Found) {
 		for _, m := range h.Matched {
 			fields = append(fields, m.Field)
 		}
-		a.Printf("%s  %s  %s\n", a.Style(term.Bold, term.Clean(h.Path)), term.Clean(h.Description), a.Style(term.Faint, "["+strings.Join(fields, ", ")+"]"))
+		at := h.Path
+		if h.Store != "" {
+			at = h.Store + ": " + h.Path
+		}
+		a.Printf("%s  %s  %s\n", a.Style(term.Bold, term.Clean(at)), term.Clean(h.Description), a.Style(term.Faint, "["+strings.Join(fields, ", ")+"]"))
 		if h.Snippet != "" {
 			a.Printf("    %s\n", term.Clean(h.Snippet))
 		}

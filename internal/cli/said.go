@@ -34,7 +34,7 @@ func (f *saidFlags) check(c *cobra.Command) error {
 	other := []string{"all", "sessions-dir", "session", "role", "since", "until", "wait"}
 	why := "goes with --transcripts only"
 	if f.on {
-		other, why = []string{"type", "logs"}, "does not go with --transcripts"
+		other, why = []string{"type", "logs", "stores"}, "does not go with --transcripts"
 	}
 	for _, name := range other {
 		if c.Flags().Changed(name) {

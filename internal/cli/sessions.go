@@ -33,7 +33,7 @@ func (f *sessionFlags) add(c *cobra.Command, redact bool) {
 // withSessions runs f on the sessions that the flags name. What takes long shows a
 // bar on a terminal.
 func (a *app) withSessions(o sessionFlags, f func(s *sessions.Sessions, p sessions.Progress) error) error {
-	return a.withMemory(func(m *memory.Memory) error {
+	return a.withProject(func(m *memory.Memory) error {
 		s := sessions.Open(m, sessions.Options{Dirs: o.dirs, All: o.all, Files: true, ShowSecrets: !o.redact, Version: a.version})
 		tell, stop := a.Progress()
 		err := f(s, func(what string, done, total int64) {

@@ -46,11 +46,15 @@ func (a *app) change(c memory.Change) {
 
 // elsewhere gives the flags that name this memory, for a command that is to be run later.
 func (a *app) elsewhere() string {
+	flags := ""
+	if a.store != "" {
+		flags = " --store " + term.Argument(a.store)
+	}
 	switch {
 	case a.memoryDir != "":
-		return " --memory-dir " + term.Argument(a.memoryDir)
+		flags += " --memory-dir " + term.Argument(a.memoryDir)
 	case a.project != "":
-		return " --project " + term.Argument(a.project)
+		flags += " --project " + term.Argument(a.project)
 	}
-	return ""
+	return flags
 }

@@ -21,7 +21,8 @@ func (a *app) whereCommand() *cobra.Command {
 
 func (a *app) where() error {
 	cfg, cfgErr := settings.LoadConfig(a.env)
-	l, err := memdir.Locate(a.env, memdir.LocateOptions{MemoryDir: a.memoryDir, Project: a.project, TrustProjectSettings: cfg.Memory.TrustProjectSettings})
+	l, err := memdir.Locate(a.env, memdir.LocateOptions{MemoryDir: a.memoryDir, Project: a.project, TrustProjectSettings: cfg.Memory.TrustProjectSettings,
+		Store: a.store, Extra: cfg.Stores})
 	if err != nil {
 		return err
 	}

@@ -3,10 +3,10 @@
 package mcpserver
 
 import (
+	"container/list"
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/url"
@@ -18,6 +18,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"mem/core/memdir"
 	"mem/core/memory"
 	"mem/core/sessions"
 	"mem/internal/mcpserver/stdio"
@@ -52,11 +53,15 @@ type Server struct {
 	unrooted *memory.Memory   // for resources, while the client's roots are unknown
 	closed   []*memory.Memory // replaced when the client's roots changed
 	sessions map[*memory.Memory]*sessions.Sessions
+	others   stores
+	fallback string // the store of calls that name none
 }
 
 // New makes a server. It opens nothing before the first call.
 func New(opt Options) *Server {
-	s := &Server{opt: opt, sessions: map[*memory.Memory]*sessions.Sessions{}}
+	s := &Server{opt: opt, sessions: map[*memory.Memory]*sessions.Sessions{}, fallback: opt.Memory.Store,
+		others: stores{byName: map[string]*list.Element{}, recent: list.New()}}
+	s.opt.Memory.Store = "" // what is opened first is the project's
 	s.mcp = server.NewMCPServer(Name, opt.Version,
 		server.WithTitle("Memory"),
 		server.WithInstructions(strings.TrimSpace(instructions)),
@@ -83,11 +88,32 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return errors.Join(err, s.close())
 }
 
+// maxStores bounds the stores of agents that are kept opened beside the project's
+// memory: as many as one search looks into.
+const maxStores = memory.MaxShelf
+
+// stores keeps other stores opened, the ones last used.
+type stores struct {
+	byName map[string]*list.Element
+	recent *list.List // of *opened, the last one first
+}
+
+type opened struct {
+	name string
+	of   *memory.Memory // the project's, that it was opened for
+	m    *memory.Memory
+}
+
 // open gives the memory of a store; the project is found at the first call.
 func (s *Server) open(ctx context.Context, store string) (*memory.Memory, error) {
-	if store != memory.StoreAuto {
-		return nil, fmt.Errorf("there is no store %q; the only one in this version is %q", store, memory.StoreAuto)
+	auto, err := s.openAuto(ctx)
+	if err != nil {
+		return nil, err
 	}
+	return s.other(auto, store)
+}
+
+func (s *Server) openAuto(ctx context.Context) (*memory.Memory, error) {
 	if m := s.current(&s.opened); m != nil {
 		return m, nil
 	}
@@ -109,10 +135,54 @@ func (s *Server) openToRead(ctx context.Context, store string) (*memory.Memory, 
 	if !errors.Is(err, tools.ErrNeedRoots) {
 		return m, err
 	}
-	if m := s.current(&s.unrooted); m != nil {
-		return m, nil
+	auto := s.current(&s.unrooted)
+	if auto == nil {
+		if auto, err = s.keep(&s.unrooted, s.opt.Memory); err != nil {
+			return nil, err
+		}
 	}
-	return s.keep(&s.unrooted, s.opt.Memory)
+	return s.other(auto, store)
+}
+
+// other gives the memory of a store, beside the project's own that was opened. One
+// that was not used for longest makes room for it; the collector closes that, since
+// calls under way may still use it.
+func (s *Server) other(auto *memory.Memory, store string) (*memory.Memory, error) {
+	if store == "" {
+		store = s.fallback
+	}
+	name, err := memdir.ParseStore(store)
+	if err != nil {
+		return nil, err
+	}
+	if name.Auto() {
+		return auto, nil
+	}
+	store = name.String()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.others.byName[store]; e != nil {
+		if o := e.Value.(*opened); o.of == auto {
+			s.others.recent.MoveToFront(e)
+			return o.m, nil
+		}
+		s.others.drop(e)
+	}
+	m, err := auto.Other(store)
+	if err != nil {
+		return nil, err
+	}
+	s.others.byName[store] = s.others.recent.PushFront(&opened{store, auto, m})
+	if s.others.recent.Len() > maxStores {
+		s.others.drop(s.others.recent.Back())
+	}
+	return m, nil
+}
+
+func (x *stores) drop(e *list.Element) *memory.Memory {
+	o := x.recent.Remove(e).(*opened)
+	delete(x.byName, o.name)
+	return o.m
 }
 
 func (s *Server) current(slot **memory.Memory) *memory.Memory {
@@ -205,6 +275,9 @@ func (s *Server) forget() {
 			s.closed = append(s.closed, *slot)
 			*slot = nil
 		}
+	}
+	for s.others.recent.Len() > 0 {
+		s.closed = append(s.closed, s.others.drop(s.others.recent.Back()))
 	}
 }
 
