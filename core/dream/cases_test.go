@@ -2,6 +2,7 @@ package dream_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +40,7 @@ func TestMergeOfNearTopics(t *testing.T) {
 	if len(out.Propose) != 1 || !out.Propose[0].Deletes {
 		t.Fatalf("%s", titles(out.Propose))
 	}
-	after := m.applied(t, append(out.Apply, out.Propose...)...)
+	after := m.applied(t, slices.Concat(out.Apply, out.Copies, out.Propose)...)
 	if _, there := after.files["old/ship.md"]; there {
 		t.Error("old/ship.md is still there")
 	}
@@ -88,7 +89,7 @@ func TestPinnedTopicsStay(t *testing.T) {
 		"d.md":      "---\nname: d\ndescription: links a copy\ntype: user\npinned: true\n---\n\nSee [c](c.md) and [gone](gone.md).\n",
 	})
 	out := m.dream(t)
-	after := m.applied(t, append(out.Apply, out.Propose...)...)
+	after := m.applied(t, slices.Concat(out.Apply, out.Copies, out.Propose)...)
 	for _, p := range []string{"a.md", "b.md", "d.md"} {
 		if after.files[p] != m.files[p] {
 			t.Errorf("%s was changed to\n%s", p, after.files[p])
@@ -128,7 +129,7 @@ func TestDeadLinks(t *testing.T) {
 		"sub/moved.md": topicText("moved", "three", "user", "Here."),
 	})
 	out := m.dream(t)
-	after := m.applied(t, append(out.Apply, out.Propose...)...)
+	after := m.applied(t, slices.Concat(out.Apply, out.Copies, out.Propose)...)
 	if got := after.files["MEMORY.md"]; strings.Contains(got, "gone.md") || !strings.Contains(got, "(sub/moved.md)") {
 		t.Errorf("the index is\n%s\n%s", got, titles(out.Propose))
 	}
@@ -148,7 +149,7 @@ func TestNothingToDo(t *testing.T) {
 		"only a folder of logs": {"logs/2026/11/2026-11-29.md": "## 10:00:00 x\n\n- type: project\n\nbody\n"},
 	} {
 		out := of(files).dream(t)
-		if len(out.Apply)+len(out.Propose) > 0 || !out.Report.Empty() || !strings.Contains(out.Report.Markdown(), "There is nothing to do.") {
+		if len(out.Apply)+len(out.Copies)+len(out.Propose) > 0 || !out.Report.Empty() || !strings.Contains(out.Report.Markdown(), "There is nothing to do.") {
 			t.Errorf("%s: %s%s\n%s", name, titles(out.Apply), titles(out.Propose), out.Report.Markdown())
 		}
 	}

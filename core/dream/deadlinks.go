@@ -69,6 +69,7 @@ func (p *plan) deadLink(target string) bool {
 	}
 	from := slices.Clone(p.dead[target])
 	o := p.propose("Take out links to "+name(target), slices.Sorted(maps.Keys(now))...)
+	o.copies = false
 	maps.Copy(o.now, now)
 	why := fmt.Sprintf("%s does not exist", name(target))
 	if inIndex {
@@ -77,7 +78,6 @@ func (p *plan) deadLink(target string) bool {
 			why += fmt.Sprintf("; the index links %s instead", name(to))
 		} else {
 			o.entries = append(o.entries, target)
-			o.deletes = true
 		}
 	}
 	o.reasons = append(o.reasons, why+".")

@@ -11,11 +11,11 @@ import (
 )
 
 // index makes the unit of the index: in order, cut to what readers load, with every topic.
-func (p *plan) index(ctx context.Context, o MechanicalOptions, linkedOnly bool) error {
+func (p *plan) index(ctx context.Context, o MechanicalOptions, linkedOnly bool) (*part, error) {
 	u := newPart("Put the index in order and make it fit")
 	sorted, err := p.sort(ctx, o, u)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if o.Fixer != nil && !linkedOnly {
 		for _, turn := range []struct {
@@ -26,13 +26,13 @@ func (p *plan) index(ctx context.Context, o MechanicalOptions, linkedOnly bool) 
 			{[]string{ruleOrphan}, false},
 		} {
 			if err := p.mendIndex(ctx, o, u, MendOptions{Only: turn.only, Unsafe: turn.unsafe, Accept: p.keepsPinned}); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		// Links that went with details into topics count for the order, too.
 		again, err := p.sort(ctx, o, u)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		sorted = sorted || again
 	}
@@ -49,14 +49,12 @@ func (p *plan) index(ctx context.Context, o MechanicalOptions, linkedOnly bool) 
 	if w := p.report.After.Warning; w != "" {
 		p.report.Left = append(p.report.Left, Item{What: memfile.IndexName, Why: w})
 	}
-	u.sources = slices.Sorted(maps.Keys(u.now))
-	for _, path := range u.sources {
+	for path := range u.now {
 		if _, had := p.times[path]; !had {
 			p.times[path] = o.Now
 		}
 	}
-	p.commit(u)
-	return nil
+	return u, nil
 }
 
 // withPart gives a View of the memory as the units so far and this part leave it.

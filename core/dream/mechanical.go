@@ -27,14 +27,13 @@ type MechanicalOptions struct {
 
 // Outcome is what the mechanical part came to. Nothing is written.
 type Outcome struct {
-	// Apply lists what loses no word, in the order in which it is applied: each unit stands on
-	// what those before it leave. It deletes nothing but copies of what stays, so that its
-	// units say Deletes: false and do not wait where deletions do.
+	// Apply lists what loses no word. Its units stand on the memory as it is, and none on
+	// another.
 	Apply []proposal.Unit
-	// Propose lists what a person has to decide. Each stands on what Apply leaves, and none
-	// on another.
-	Propose []proposal.Unit
-	Report  *Report
+	// Copies lists topics that go since others say the same word for word, and Propose what a
+	// person has to decide. Their units stand on what Apply leaves, and none on another.
+	Copies, Propose []proposal.Unit
+	Report          *Report
 }
 
 // Rules of diagnostics that the mechanical part has turns of its own for.
@@ -56,34 +55,32 @@ func Mechanical(ctx context.Context, v *memdir.View, o MechanicalOptions) (*Outc
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{library: lib, texts: map[string]string{}, times: map[string]time.Time{}, owner: map[string]*part{}, limits: o.Limits,
+	p := &plan{library: lib, disk: map[string]string{}, times: map[string]time.Time{}, owner: map[string]*part{}, limits: o.Limits,
 		report: &Report{Engine: "none", Before: memdir.FillOf(v.Index, o.Rule), Notes: lib.notes}}
 	p.out = &Outcome{Report: p.report}
 	if v.Index.Exists {
-		p.texts[memfile.IndexName] = v.Index.Text().String()
+		p.disk[memfile.IndexName] = v.Index.Text().String()
 	}
 	for path, t := range lib.by {
-		p.texts[path], p.times[path] = t.base, t.ModTime
+		p.disk[path], p.times[path] = t.base, t.ModTime
 	}
-	if err := p.fix(ctx, o); err != nil {
+	p.texts = maps.Clone(p.disk)
+	why, err := p.fix(ctx, o)
+	if err != nil {
 		return nil, err
 	}
 	if n := len(v.Logs); n > 0 {
 		p.report.Notes = append(p.report.Notes, fmt.Sprintf("%s: distilling them needs a model, so they were left alone.", number(n, "daily log")))
 	}
-	if err := p.index(ctx, o, v.LinkedOnly); err != nil {
+	index, err := p.index(ctx, o, v.LinkedOnly)
+	if err != nil {
 		return nil, err
 	}
-	exists := func(path string) bool {
-		if _, was := lib.by[path]; was {
-			_, is := p.texts[path]
-			return is
-		}
-		return v.Exists(path)
-	}
-	if err := p.again(ctx, exists); err != nil {
+	p.apply(index, why)
+	if err := p.again(ctx, v.Exists); err != nil {
 		return nil, err
 	}
+	p.copies()
 	if err := p.similar(ctx); err != nil {
 		return nil, err
 	}
@@ -91,6 +88,29 @@ func Mechanical(ctx context.Context, v *memdir.View, o MechanicalOptions) (*Outc
 	p.rest()
 	p.report.bound()
 	return p.out, nil
+}
+
+// apply makes units of what is applied: the index with the topics that take details of
+// it, and each other topic that was mended.
+func (p *plan) apply(index *part, why map[string][]string) {
+	for _, path := range slices.Sorted(maps.Keys(why)) {
+		words := strings.Join(compact(why[path]), "; ")
+		p.report.Corrected = append(p.report.Corrected, Item{What: memdir.ShownName(path), Why: words})
+		if _, with := index.now[path]; with {
+			index.reasons = append(index.reasons, memdir.ShownName(path)+": "+words+".")
+			continue
+		}
+		u := newPart("Mend " + memdir.ShownName(path))
+		u.now[path], u.sources, u.reasons = p.texts[path], []string{path}, []string{words + "."}
+		if unit, ok := p.unit(u, p.disk); ok {
+			p.out.Apply = append(p.out.Apply, unit)
+		}
+	}
+	maps.Copy(p.texts, index.now)
+	index.sources = slices.Sorted(maps.Keys(index.now))
+	if unit, ok := p.unit(index, p.disk); ok {
+		p.out.Apply = append(p.out.Apply, unit)
+	}
 }
 
 // again looks at the memory as the units so far leave it.
@@ -105,49 +125,31 @@ func (p *plan) again(ctx context.Context, exists func(string) bool) error {
 
 func (p *plan) pinned(path string) bool { t := p.by[path]; return t != nil && t.pinned }
 
-// fix makes the safe fixes of all rules but those that the index has turns of its own for,
-// and merges copies.
-func (p *plan) fix(ctx context.Context, o MechanicalOptions) error {
-	fixed := map[string]string{}
-	why := map[string][]string{}
+// fix makes the safe fixes of all rules but those that the index has turns of its own
+// for, and gives the reasons by file.
+func (p *plan) fix(ctx context.Context, o MechanicalOptions) (why map[string][]string, err error) {
+	why = map[string][]string{}
 	if o.Fixer == nil {
 		p.report.Notes = append(p.report.Notes, "No rules were run: there is no fixer.")
-	} else {
-		m, err := o.Fixer.Mend(ctx, p.view, MendOptions{Skip: []string{ruleOrphan, ruleTooLong, ruleTooLarge, ruleNearLimit}, Accept: p.keepsPinned})
-		if err != nil {
-			return err
+		return why, nil
+	}
+	m, err := o.Fixer.Mend(ctx, p.view, MendOptions{Skip: []string{ruleOrphan, ruleTooLong, ruleTooLarge, ruleNearLimit}, Accept: p.keepsPinned})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range m.Change.Files {
+		if after, exists, err := f.After(); err == nil && exists && f.Kind == change.Edit {
+			p.texts[f.Path] = after
+			why[f.Path] = []string{}
 		}
-		for _, f := range m.Change.Files {
-			if after, exists, err := f.After(); err == nil && exists && f.Kind == change.Edit {
-				fixed[f.Path] = after
-			}
-		}
-		for _, x := range m.Made {
+	}
+	for _, x := range m.Made {
+		if _, ok := why[x.Path]; ok {
 			why[x.Path] = append(why[x.Path], memdir.Shown(x.Words, maxItemText))
 		}
-		p.judge(m.Left)
 	}
-	copies := p.copies(fixed)
-	gone := map[string]bool{}
-	for _, c := range copies {
-		gone[c.drop.Path] = true
-	}
-	for _, path := range slices.Sorted(maps.Keys(fixed)) {
-		if gone[path] {
-			continue
-		}
-		words := strings.Join(compact(why[path]), "; ")
-		u := newPart("Mend " + memdir.ShownName(path))
-		u.now[path], u.sources, u.reasons = fixed[path], []string{path}, []string{words}
-		p.commit(u)
-		p.report.Corrected = append(p.report.Corrected, Item{What: memdir.ShownName(path), Why: words})
-	}
-	for _, c := range copies {
-		if p.merge(c.keep, c.drop, "its text stands word for word in "+memdir.ShownName(c.keep.Path), false) {
-			p.report.Dropped = append(p.report.Dropped, Item{What: memdir.ShownName(c.drop.Path), Why: "a copy of " + memdir.ShownName(c.keep.Path)})
-		}
-	}
-	return nil
+	p.judge(m.Left)
+	return why, nil
 }
 
 // judge reports what needs a model or a person.
@@ -191,20 +193,13 @@ func (p *plan) keepsPinned(c change.Change) error {
 	return nil
 }
 
-// twins are two topics of which one says what the other does.
-type twins struct{ keep, drop *topic }
-
-// copies gives the topics that say the same, word for word: the text of the one that goes
-// is in the one that stays.
-func (p *plan) copies(fixed map[string]string) []twins {
+// copies plans to merge topics that say the same, word for word: the text of the one that
+// goes is in the one that stays.
+func (p *plan) copies() {
 	groups := map[string][]*topic{}
 	var keys []string
 	for _, path := range p.order {
-		f := p.by[path].file
-		if now, ok := fixed[path]; ok {
-			f = memfile.Parse(now)
-		}
-		key := folded(f.BodyText())
+		key := folded(ownWords(p.by[path].file))
 		if key == "" {
 			continue
 		}
@@ -213,17 +208,17 @@ func (p *plan) copies(fixed map[string]string) []twins {
 		}
 		groups[key] = append(groups[key], p.by[path])
 	}
-	var out []twins
 	for _, key := range keys {
 		group := groups[key]
 		slices.SortStableFunc(group, prefer)
 		for _, drop := range group[1:] {
-			if keep := group[0]; !drop.pinned && sameAbout(keep, drop) { // else similar decides
-				out = append(out, twins{keep, drop})
+			keep := group[0]
+			if drop.pinned || !sameAbout(keep, drop) {
+				continue // similar decides
 			}
+			p.merge(keep, drop, "its text stands word for word in "+memdir.ShownName(keep.Path), true)
 		}
 	}
-	return out
 }
 
 // sameAbout reports whether what two topics with one text say of themselves is the same,
@@ -254,12 +249,22 @@ func prefer(a, b *topic) int {
 	return strings.Compare(a.Path, b.Path)
 }
 
-// rest makes units of the proposals.
+// rest makes units of what waits.
 func (p *plan) rest() {
 	for _, o := range p.parts {
-		if u, ok := p.unit(o); ok {
+		u, ok := p.unit(o, p.texts)
+		if !ok {
+			continue
+		}
+		if !o.copies {
 			p.out.Propose = append(p.out.Propose, u)
 			p.report.Proposed = append(p.report.Proposed, o.items...)
+			continue
+		}
+		p.out.Copies = append(p.out.Copies, u)
+		p.report.Merged = append(p.report.Merged, o.items...)
+		for _, path := range slices.Sorted(maps.Keys(o.drop)) {
+			p.report.Dropped = append(p.report.Dropped, Item{What: memdir.ShownName(path), Why: "a copy"})
 		}
 	}
 	if p.wiki > 0 {

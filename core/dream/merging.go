@@ -26,6 +26,11 @@ func (p *plan) similar(ctx context.Context) error {
 		}
 	}
 	into, gone := map[string]bool{}, map[string]bool{} // topics that take another in, and that go
+	for _, o := range p.parts {
+		for path := range o.drop {
+			gone[path] = true
+		}
+	}
 	for _, x := range near(sets) {
 		keep, drop := p.by[paths[x.a]], p.by[paths[x.b]]
 		if prefer(drop, keep) < 0 {
@@ -43,7 +48,7 @@ func (p *plan) similar(ctx context.Context) error {
 		if nums := numbersApart(ownWords(keep.file), ownWords(drop.file)); nums != "" {
 			words += "; they differ in " + nums + ", so one of them may be out of date"
 		}
-		if p.merge(keep, drop, words, true) {
+		if p.merge(keep, drop, words, false) {
 			into[keep.Path], gone[drop.Path] = true, true
 		}
 	}
@@ -97,9 +102,9 @@ func (p *plan) entryWords(path string) []string {
 	return p.said[path]
 }
 
-// merge plans that one topic takes in another, with every link that leads to it: as a
-// proposal, or as the next unit that is applied.
-func (p *plan) merge(keep, drop *topic, why string, propose bool) bool {
+// merge plans that one topic takes in another, with every link that leads to it. same says
+// that the two say the same word for word.
+func (p *plan) merge(keep, drop *topic, why string, same bool) bool {
 	name := memdir.ShownName
 	refuse := func(reason string) bool {
 		p.report.Left = append(p.report.Left, Item{What: fmt.Sprintf("%s and %s", name(keep.Path), name(drop.Path)),
@@ -156,11 +161,8 @@ func (p *plan) merge(keep, drop *topic, why string, propose bool) bool {
 		moved[from] = after
 	}
 	title := fmt.Sprintf("Merge %s into %s", name(drop.Path), name(keep.Path))
-	o := newPart(title)
-	if propose {
-		o = p.propose(title, append(slices.Sorted(maps.Keys(moved)), keep.Path, drop.Path)...)
-		o.deletes = true // a copy loses nothing
-	}
+	o := p.propose(title, append(slices.Sorted(maps.Keys(moved)), keep.Path, drop.Path)...)
+	o.copies = o.copies && same
 	o.now[keep.Path] = m.text
 	maps.Copy(o.now, moved)
 	o.drop[drop.Path] = true
@@ -179,12 +181,6 @@ func (p *plan) merge(keep, drop *topic, why string, propose bool) bool {
 	}
 	o.reasons = append(o.reasons, reason)
 	o.sources = append(o.sources, keep.Path, drop.Path)
-	item := Item{What: fmt.Sprintf("%s into %s", name(drop.Path), name(keep.Path)), Why: why, Sources: []string{drop.Path}}
-	if propose {
-		o.items = append(o.items, item)
-		return true
-	}
-	p.commit(o)
-	p.report.Merged = append(p.report.Merged, item)
+	o.items = append(o.items, Item{What: fmt.Sprintf("%s into %s", name(drop.Path), name(keep.Path)), Why: why, Sources: []string{drop.Path}})
 	return true
 }

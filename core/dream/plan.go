@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aymanbagabas/go-udiff"
-
 	"mem/core/change"
 	"mem/core/memdir"
 	"mem/core/memfile"
@@ -28,7 +26,7 @@ type part struct {
 	drop     map[string]bool   // topics that go
 	entries  []string          // paths whose entries in the index go
 	retarget map[string]string // links of the index that lead elsewhere: from → to
-	deletes  bool
+	copies   bool              // all that it drops stands word for word elsewhere
 	items    []Item
 }
 
@@ -36,15 +34,17 @@ func newPart(title string) *part {
 	return &part{title: title, now: map[string]string{}, drop: map[string]bool{}, retarget: map[string]string{}}
 }
 
-// plan is what the mechanical part makes. Units that are applied come in order, each on
-// what those before it leave. Proposals stand on what all of these leave, and no topic is
-// part of two of them, so that each can be applied or left without the others.
+// plan is what the mechanical part makes. What is applied stands on the files as they
+// are, and no topic is part of two units of it. What waits stands on what these leave, and
+// again no topic is part of two, so that each can be applied or left without the others.
 type plan struct {
 	*library
-	texts  map[string]string // of all files, as the units so far leave them
+	disk   map[string]string // of all files, as they are
+	texts  map[string]string // of all files, as what is applied leaves them
 	times  map[string]time.Time
 	owner  map[string]*part // path → the proposal that has it
 	parts  []*part          // proposals
+	units  int
 	out    *Outcome
 	report *Report
 	limits memdir.Limits
@@ -97,6 +97,7 @@ func (p *plan) propose(title string, paths ...string) *part {
 	}
 	if o == nil {
 		o = newPart(title)
+		o.copies = true
 		p.parts = append(p.parts, o)
 	} else {
 		o.title += "; " + title
@@ -115,35 +116,20 @@ func (o *part) absorb(other *part) {
 	maps.Copy(o.now, other.now)
 	maps.Copy(o.drop, other.drop)
 	maps.Copy(o.retarget, other.retarget)
-	o.deletes = o.deletes || other.deletes
+	o.copies = o.copies && other.copies
 	o.items = append(o.items, other.items...)
-}
-
-// commit makes a part the next unit that is applied.
-func (p *plan) commit(o *part) {
-	u, ok := p.unit(o)
-	if !ok {
-		return
-	}
-	p.out.Apply = append(p.out.Apply, u)
-	for _, f := range u.Change.Files {
-		if after, exists, err := f.After(); err == nil && exists {
-			p.texts[f.Path] = after
-		} else {
-			delete(p.texts, f.Path)
-		}
-	}
 }
 
 // maxTitle bounds the title of a unit, in characters.
 const maxTitle = 200
 
-// unit turns a part into the next unit, from the texts as they are by now.
-func (p *plan) unit(o *part) (proposal.Unit, bool) {
+// unit turns a part into a unit on the texts of base.
+func (p *plan) unit(o *part, base map[string]string) (proposal.Unit, bool) {
 	title := memdir.Shortened(o.title, maxTitle)
-	u := proposal.Unit{ID: strconv.Itoa(len(p.out.Apply) + len(p.out.Propose) + 1), Title: title, Reason: strings.Join(o.reasons, " "),
-		Sources: compact(o.sources), Deletes: o.deletes, State: proposal.Open, Change: change.Change{Op: "fix", Title: title}}
-	if index, ok := p.texts[memfile.IndexName]; ok && (len(o.entries) > 0 || len(o.retarget) > 0) {
+	p.units++
+	u := proposal.Unit{ID: strconv.Itoa(p.units), Title: title, Reason: strings.Join(o.reasons, " "),
+		Sources: compact(o.sources), State: proposal.Open, Change: change.Change{Op: "dream", Title: title}}
+	if index, ok := base[memfile.IndexName]; ok && (len(o.entries) > 0 || len(o.retarget) > 0) {
 		o.now[memfile.IndexName] = o.inIndex(p.parsed(index))
 	}
 	var last []change.File
@@ -152,9 +138,9 @@ func (p *plan) unit(o *part) (proposal.Unit, bool) {
 			continue
 		}
 		f := change.File{Path: path, Kind: change.Create, New: o.now[path]}
-		if base, exists := p.texts[path]; exists {
+		if was, exists := base[path]; exists {
 			var ok bool
-			if f, ok = change.EditFile(path, base, lineEdits(base, o.now[path])); !ok {
+			if f, ok = change.EditFile(path, was, change.Lines(was, o.now[path])); !ok {
 				continue
 			}
 		}
@@ -166,9 +152,14 @@ func (p *plan) unit(o *part) (proposal.Unit, bool) {
 	}
 	u.Change.Files = append(u.Change.Files, last...)
 	for _, path := range slices.Sorted(maps.Keys(o.drop)) {
-		u.Change.Files = append(u.Change.Files, change.File{Path: path, Kind: change.Delete, Base: p.texts[path]})
+		u.Change.Files = append(u.Change.Files, change.File{Path: path, Kind: change.Delete, Base: base[path]})
 	}
-	return u, !u.Change.Empty()
+	if u.Change.Empty() {
+		p.units--
+		return u, false
+	}
+	u.Deletes = proposal.Deletes(u.Change)
+	return u, true
 }
 
 // inIndex gives the text of an index without the entries that a part takes out.
@@ -206,16 +197,6 @@ func compact(list []string) []string {
 	return slices.Compact(list)
 }
 
-// lineEdits gives edits of as few lines as turn from into to, so that what others write
-// meanwhile elsewhere in the file is merged.
-func lineEdits(from, to string) []text.Edit {
-	var edits []text.Edit
-	for _, e := range udiff.Lines(from, to) {
-		edits = append(edits, text.Edit{Span: text.Span{Start: e.Start, End: e.End}, New: e.New})
-	}
-	return edits
-}
-
 // number is "1 topic", "2 topics".
 func number(n int, what string) string {
 	if n == 1 {
@@ -227,7 +208,7 @@ func number(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// look gives a View of the memory as the units so far leave it.
+// look gives a View of the memory as what is applied leaves it.
 func (p *plan) look(ctx context.Context) (*memdir.View, error) {
 	buffers := make(map[string]memdir.Buffer, len(p.texts))
 	for path, text := range p.texts {

@@ -23,16 +23,6 @@ type topic struct {
 	entries  int // links in the index
 }
 
-// Pinned reports whether a topic says of itself that nothing but its owner changes it:
-// `pinned: true`, flat or below `metadata`.
-func Pinned(f *memfile.File) bool {
-	switch strings.ToLower(strings.TrimSpace(f.Value("pinned"))) {
-	case "true", "yes", "on", "1":
-		return true
-	}
-	return false
-}
-
 // library is all topics of a View, whole.
 type library struct {
 	view  *memdir.View
@@ -58,7 +48,7 @@ func gather(ctx context.Context, v *memdir.View, exists func(path string) bool) 
 			continue
 		}
 		f := b.File
-		l.by[t.Path] = &topic{Topic: t, base: f.Text.String(), file: f, pinned: Pinned(f),
+		l.by[t.Path] = &topic{Topic: t, base: f.Text.String(), file: f, pinned: f.Pinned(),
 			links: memfile.Links(f.Text, f.Body, f.Outline()), linkedBy: map[string]bool{}}
 		l.order = append(l.order, t.Path)
 	}
