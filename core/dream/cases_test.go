@@ -11,8 +11,8 @@ import (
 )
 
 // of makes a memory of files that are all of one time.
-func of(files map[string]string) *memory {
-	m := &memory{files: files, times: map[string]time.Time{}}
+func of(files map[string]string) *generated {
+	m := &generated{files: files, times: map[string]time.Time{}}
 	for p := range files {
 		m.times[p] = now.Add(-48 * time.Hour)
 	}

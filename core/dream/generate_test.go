@@ -124,7 +124,7 @@ type planted struct {
 }
 
 // memory is a generated one.
-type memory struct {
+type generated struct {
 	files   map[string]string
 	times   map[string]time.Time
 	planted planted
@@ -133,9 +133,9 @@ type memory struct {
 // generate makes a memory of n topics whose index has so many lines, with everything
 // planted that a dream should find: 1 in 20 topics is a copy, 1 in 20 nearly one, 1 in 30
 // contradicts another in a number.
-func generate(seed uint64, n, indexLines int) *memory {
+func generate(seed uint64, n, indexLines int) *generated {
 	g := &generator{rand.New(rand.NewPCG(seed, 1)), map[string]bool{}}
-	m := &memory{files: map[string]string{}, times: map[string]time.Time{},
+	m := &generated{files: map[string]string{}, times: map[string]time.Time{},
 		planted: planted{copies: map[string]string{}, near: map[string]string{}, contradictions: map[string]string{}}}
 	copies, similar, contrary := n/20, n/20, n/30
 	var all []made
@@ -210,7 +210,7 @@ func generate(seed uint64, n, indexLines int) *memory {
 	return m
 }
 
-func (m *memory) index(g *generator, all []made, lines int) {
+func (m *generated) index(g *generator, all []made, lines int) {
 	var out []string
 	out = append(out, "# Memory", "")
 	for _, kind := range []string{"user", "feedback", "project", "reference"} {
@@ -243,11 +243,11 @@ func (m *memory) index(g *generator, all []made, lines int) {
 	m.times["MEMORY.md"] = now
 }
 
-func (m *memory) isPinned(line string) bool {
+func (m *generated) isPinned(line string) bool {
 	return slices.ContainsFunc(m.planted.pinned, func(p string) bool { return strings.Contains(line, "]("+p+")") })
 }
 
-func (m *memory) fs() fstest.MapFS {
+func (m *generated) fs() fstest.MapFS {
 	out := fstest.MapFS{}
 	for p, s := range m.files {
 		out[p] = &fstest.MapFile{Data: []byte(s), ModTime: m.times[p]}

@@ -141,8 +141,8 @@ func (p *process) ask(line string) string {
 	return p.out.Text()
 }
 
-// together asks all processes at the same moment.
-func together(all []*process, line string) (words map[string][]int) {
+// askAll asks all processes at the same moment.
+func askAll(all []*process, line string) (words map[string][]int) {
 	words = map[string][]int{}
 	var mu sync.Mutex
 	var ready, wg sync.WaitGroup
@@ -183,7 +183,7 @@ func TestOneOfSixteenProcessesRuns(t *testing.T) {
 		if round%2 == 0 {
 			_ = os.Remove(lock)
 		}
-		words := together(all, "take")
+		words := askAll(all, "take")
 		if len(words["held"]) != 1 || len(words["busy"]) != 15 {
 			t.Fatalf("round %d: %v", round, words)
 		}
@@ -199,7 +199,7 @@ func TestOneOfSixteenProcessesRuns(t *testing.T) {
 		if err := os.Chtimes(lock, old, old); err != nil {
 			t.Fatal(err)
 		}
-		words = together(all, "auto")
+		words = askAll(all, "auto")
 		if len(words["ran"]) != 1 || len(words["busy"])+len(words["not due"]) != 15 {
 			t.Fatalf("round %d, by itself: %v", round, words)
 		}
@@ -216,7 +216,7 @@ func TestOneOfSixteenRunsWithoutLockFile(t *testing.T) {
 	}
 	for round := range rounds(10) {
 		_ = os.Remove(filepath.Join(dir, LockName))
-		words := together(all, "auto")
+		words := askAll(all, "auto")
 		if len(words["ran"]) != 1 || len(words["busy"])+len(words["not due"]) != 15 {
 			t.Fatalf("round %d: %v", round, words)
 		}

@@ -30,7 +30,7 @@ func fixer() dream.Fixer {
 	return mending.New(&diagnostics.Engine{Rules: rules.All(), Fixes: fixes.All()}, nil, nil, memdir.Stamp{Origin: "5b8f1f5e-3d0c-4e0a-8a55-0f7c7a0f9d11", Now: now})
 }
 
-func (m *memory) dream(t testing.TB) *dream.Outcome {
+func (m *generated) dream(t testing.TB) *dream.Outcome {
 	t.Helper()
 	v, err := memdir.Read(context.Background(), m.fs(), memdir.NewCache(), memdir.Limits{})
 	if err != nil {
@@ -45,7 +45,7 @@ func (m *memory) dream(t testing.TB) *dream.Outcome {
 
 // applied gives the memory with units applied one after the other, each merged with what
 // came before it, as a store does.
-func (m *memory) applied(t testing.TB, units ...proposal.Unit) *memory {
+func (m *generated) applied(t testing.TB, units ...proposal.Unit) *generated {
 	t.Helper()
 	files, times := maps.Clone(m.files), maps.Clone(m.times)
 	for _, u := range units {
@@ -75,7 +75,7 @@ func (m *memory) applied(t testing.TB, units ...proposal.Unit) *memory {
 			}
 		}
 	}
-	return &memory{files: files, times: times, planted: m.planted}
+	return &generated{files: files, times: times, planted: m.planted}
 }
 
 func titles(units []proposal.Unit) string {
