@@ -52,6 +52,7 @@ unit:
 # What takes too long for every run: many more crashes, and every fuzz target.
 soak: fuzz
 	MEM_KILLS=1000 $(GO) test -race -timeout 60m -count 1 ./core/store
+	MEM_SOAK=1 $(GO) test -race -timeout 60m -count 1 ./core/dream
 
 FUZZTIME ?= 60s
 fuzz:
@@ -62,4 +63,4 @@ bench:
 
 # Golden files, schema snapshots, generated tables.
 update:
-	$(GO) test ./tools ./core/settings ./internal/cli ./internal/lspcli ./internal/lspserver/language ./diagnostics/report ./diagnostics/rules -update
+	$(GO) test ./tools ./core/settings ./core/dream ./internal/cli ./internal/lspcli ./internal/lspserver/language ./diagnostics/report ./diagnostics/rules -update

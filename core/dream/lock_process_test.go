@@ -24,7 +24,15 @@ const (
 	envLeast  = "MEM_TEST_DREAM_LEAST"
 )
 
+// WholeRun dreams in a second process, in a home; the tests of the package dream_test set it.
+var WholeRun func(home string) int
+
+const EnvHome = "MEM_TEST_DREAM_HOME"
+
 func TestMain(m *testing.M) {
+	if home := os.Getenv(EnvHome); home != "" {
+		os.Exit(WholeRun(home))
+	}
 	if dir := os.Getenv(envMemory); dir != "" {
 		os.Exit(dreamer(dir, os.Getenv(envState)))
 	}
