@@ -36,6 +36,7 @@ func init() {
 // TestKilledDuringARun kills a dream at twenty moments (more in make soak): memory is
 // whole, as before or as after, and the next dream comes to the same end.
 func TestKilledDuringARun(t *testing.T) {
+	t.Parallel()
 	g := generate(3, 40, 60)
 	ref := newHome(t, g)
 	before := files(ref.base)

@@ -92,9 +92,10 @@ func (h *home) run(o dream.RunOptions) *dream.Ran {
 }
 
 func TestRunByPolicy(t *testing.T) {
-	g := generate(7, 120, 260)
+	g := generate(7, 60, 130)
 	for _, policy := range []proposal.Policy{proposal.HoldDeletions, proposal.Apply, proposal.Review} {
 		t.Run(string(policy), func(t *testing.T) {
+			t.Parallel()
 			h := newHome(t, g)
 			before := files(h.base)
 			r := h.run(dream.RunOptions{Start: dream.Explicit, Policy: policy, Job: "j1"})
