@@ -130,4 +130,3 @@ func (h *Held) isPlace() (again bool, err error) {
 	}
 	return !os.SameFile(own, there), nil
 }
-

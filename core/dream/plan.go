@@ -158,7 +158,8 @@ func (p *plan) unit(o *part, base map[string]string) (proposal.Unit, bool) {
 		p.units--
 		return u, false
 	}
-	u.Deletes = proposal.Deletes(u.Change)
+	// What goes is known here; proposal.Deletes would parse the index for each unit.
+	u.Deletes = len(o.drop) > 0 || len(o.entries) > 0 || proposal.Deletes(u.Change)
 	return u, true
 }
 
