@@ -31,10 +31,11 @@ cross:
 	GOOS=darwin $(GO) build -o /dev/null ./cmd/mem-mcp
 	GOOS=darwin $(GO) build -o /dev/null ./cmd/mem-lsp
 
-# The Node clients of the end-to-end tests. Without them the tests say loudly
+# The Node clients and the headless agent of the end-to-end tests. Without them the tests say loudly
 # what they could not test; with MEM_REQUIRE=all that is a failure.
 clients:
 	@scripts/node-clients.sh || { echo "the Node clients could not be installed"; [ "$$MEM_REQUIRE" != all ]; }
+	@scripts/node-agents.sh || { echo "the headless agent could not be installed"; [ "$$MEM_REQUIRE" != all ]; }
 
 # The editors of the end-to-end tests; the same holds for them.
 editors:
@@ -53,6 +54,10 @@ unit:
 soak: fuzz
 	MEM_KILLS=1000 $(GO) test -race -timeout 60m -count 1 ./core/store
 	MEM_SOAK=1 $(GO) test -race -timeout 60m -count 1 ./core/dream
+	MEM_SOAK=1 $(GO) test -race -timeout 10m -count 1 ./core/fork/gate
+	MEM_DAMAGED=20000 $(GO) test -timeout 30m -count 1 -run TestGarbage ./core/model/wire
+	MEM_SNAPSHOT_SEEDS=100 $(GO) test -race -timeout 60m -count 1 -run TwoClones ./core/agentmem
+	MEM_UNIONS=2000 $(GO) test -timeout 60m -count 1 -run TestUniteSettles ./core/agentmem -rapid.checks=2000
 
 FUZZTIME ?= 60s
 fuzz:

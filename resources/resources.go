@@ -59,7 +59,8 @@ func All(open Opener, of SessionsOf, missing NotFound) (fixed []server.ServerRes
 		r := mcp.NewResource(scheme+memory.StoreAuto+"/"+k.path, k.name, mcp.WithResourceDescription(k.doc), mcp.WithMIMEType(k.mime))
 		fixed = append(fixed, server.ServerResource{Resource: r, Handler: server.ResourceHandlerFunc(read)})
 	}
-	return fixed, append(templates, transcripts(open, of, missing)...)
+	templates = append(templates, transcripts(open, of, missing)...)
+	return fixed, append(templates, proposals(open, missing))
 }
 
 func handler(k kind, open Opener, missing NotFound) func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {

@@ -16,6 +16,7 @@ go test -run '^$' -bench 'BenchmarkCall|Benchmark32' ./internal/mcpserver/stdio
 go test -run '^$' -bench Check -benchtime 1x ./internal/bench
 go test -run '^$' -bench 'Check' -benchmem ./diagnostics/workspace
 go test -run '^$' -bench . ./internal/lspserver
+go test -run '^$' -bench . -benchmem ./core/fork/gate ./core/fork/shell
 if [ -n "$peers" ]; then
   scripts/bench-peers.sh
   scripts/bench-reference.sh

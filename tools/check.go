@@ -23,6 +23,7 @@ type target struct {
 	checks     *checks
 	sessionsOf SessionsOf
 	open       Opener // of other stores
+	with       Options
 }
 
 func (t target) sessions() *sessions.Sessions { return t.sessionsOf(t.Memory) }

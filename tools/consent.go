@@ -21,6 +21,19 @@ import (
 // consentID names the question whether a text with a secret may be written.
 const consentID = "write-secret"
 
+// permission is something that only a person can allow: what it is asked as, the field
+// of the answer that says yes, and what the call may then do.
+type permission struct {
+	id, field string
+	grant     func(context.Context) context.Context
+}
+
+// permissions are all that a person is asked for.
+var permissions = []permission{
+	{consentID, "write", memory.AllowSecrets},
+	{applyID, "apply", allowApply},
+}
+
 const (
 	maxQuestions = 100              // asked and not answered yet; the oldest go
 	answerWithin = 30 * time.Minute // a person may be at lunch
@@ -80,23 +93,30 @@ func (q *questions) forget() {
 // consent looks whether the client brings a person's answer to the question
 // that this very call raised before. asked tells that there was one.
 func (q *questions) consent(ctx context.Context, req mcp.CallToolRequest, about string) (_ context.Context, asked bool) {
-	answer, ok := req.Params.InputResponses[consentID]
-	if !ok || !canAsk(ctx) || !q.answered(req.Params.RequestState, about) {
-		return ctx, false
+	for _, p := range permissions {
+		answer, ok := req.Params.InputResponses[p.id]
+		if !ok || !canAsk(ctx) {
+			continue
+		}
+		// A question is about the call and about what is asked: a yes to one is none to another.
+		if !q.answered(req.Params.RequestState, p.id+about) {
+			return ctx, false
+		}
+		if err := answer.DecodeFor(mcp.MethodElicitationCreate); err == nil && p.allowed(answer.Elicitation) {
+			return p.grant(ctx), true
+		}
+		return ctx, true
 	}
-	if err := answer.DecodeFor(mcp.MethodElicitationCreate); err == nil && allows(answer.Elicitation) {
-		return memory.AllowSecrets(ctx), true
-	}
-	return ctx, true
+	return ctx, false
 }
 
-// allows tells whether a person said yes.
-func allows(answer *mcp.ElicitationResult) bool {
+// allowed tells whether a person said yes.
+func (p permission) allowed(answer *mcp.ElicitationResult) bool {
 	if answer == nil || answer.Action != mcp.ElicitationResponseActionAccept {
 		return false
 	}
 	content, _ := answer.Content.(map[string]any)
-	yes, _ := content["write"].(bool)
+	yes, _ := content[p.field].(bool)
 	return yes
 }
 
@@ -107,12 +127,25 @@ func callOf(tool, store string, args json.RawMessage) string {
 	return string(sum[:])
 }
 
-// question gives what to ask a person about a write that was refused for a
-// secret, nil where it was not.
-func question(err error) *mcp.ElicitationParams {
+// question gives what to ask a person about a call that was refused for want of one:
+// a write with a secret, or a proposal that waits. It is nil where that is not why.
+func question(err error) (*mcp.ElicitationParams, permission) {
 	var refused *store.RefusedError
+	var person *personError
+	if errors.As(err, &person) {
+		return &mcp.ElicitationParams{
+			Message: person.question,
+			RequestedSchema: map[string]any{
+				"type": "object",
+				"properties": map[string]any{
+					"apply": map[string]any{"type": "boolean", "title": "Apply it", "default": false},
+				},
+				"required": []string{"apply"},
+			},
+		}, permissions[1]
+	}
 	if !errors.As(err, &refused) {
-		return nil
+		return nil, permission{}
 	}
 	return &mcp.ElicitationParams{
 		Message: fmt.Sprintf("An agent wants to store what looks like a secret in memory, which is plain text that every later conversation reads. %s, %s", refused.Path, refused.Findings[0].Reason),
@@ -123,7 +156,7 @@ func question(err error) *mcp.ElicitationParams {
 			},
 			"required": []string{"write"},
 		},
-	}
+	}, permissions[0]
 }
 
 // canAsk reports whether the client said that it can show a person a form. An

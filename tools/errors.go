@@ -6,8 +6,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"mem/core/change"
+	"mem/core/job"
 	"mem/core/memdir"
 	"mem/core/memory"
+	"mem/core/proposal"
 	"mem/core/store"
 	"mem/core/transcript"
 )
@@ -48,6 +50,8 @@ const (
 	kindLocked    = "locked"
 	kindNotFound  = "not-found"
 	kindAmbiguous = "ambiguous"
+	kindPerson    = "needs-person"
+	kindRejected  = "rejected"
 )
 
 const (
@@ -82,7 +86,19 @@ func problemOf(err error) problem {
 	var ambiguous *memdir.AmbiguousError
 	var noSession *transcript.NotFoundError
 	var severalSessions *transcript.AmbiguousError
+	var person *personError
+	var rejected *proposal.RejectedError
+	var noProposal *proposal.NotFoundError
+	var noJob *job.NotFoundError
 	switch {
+	case errors.As(err, &person):
+		p.Kind = kindPerson
+	case errors.As(err, &rejected):
+		p.Kind = kindRejected
+	case errors.As(err, &noProposal):
+		p.Kind, p.Near = notFoundOr(noProposal.Match), few(noProposal.Match)
+	case errors.As(err, &noJob):
+		p.Kind, p.Near = notFoundOr(noJob.Match), few(noJob.Match)
 	case errors.As(err, &exists):
 		p.Kind, p.Path, p.Hash = kindExists, exists.Path, exists.Current.Hash
 		p.Text, p.Cut = cut(exists.Current.Text, maxProblemText)
@@ -106,6 +122,13 @@ func problemOf(err error) problem {
 		p.Kind, p.Near = kindAmbiguous, few(severalSessions.Sessions)
 	}
 	return p
+}
+
+func notFoundOr(match []string) string {
+	if len(match) > 1 {
+		return kindAmbiguous
+	}
+	return kindNotFound
 }
 
 func (p *problem) fill(conflict *store.ConflictError) {

@@ -23,7 +23,7 @@ func memoryHistory() spec {
 		out: schema{
 			req("changes", list("Newest first.", schema{
 				req("id", str("For memory_undo.")), req("time", str("")),
-				req("op", str("write, edit, delete, move, log, undo, merge, vanished (by another program) or displaced (a text of another program, kept).")),
+				req("op", str("write, edit, delete, move, log, undo, merge, the kind of a job, vanished (by another program) or displaced (a text of another program, kept).")),
 				req("title", str("")), opt("origin", str("Session it came from.")), opt("actor", str("Program that made it.")),
 				opt("undoes", str("")), opt("undoneBy", str("")), opt("aborted", boolean("It was not made.")),
 				req("files", list("", schema{

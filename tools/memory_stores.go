@@ -66,16 +66,11 @@ func memoryStores() spec {
 		run: handle(func(ctx context.Context, m target, a struct {
 			Agent string `json:"agent"`
 		}) (answer, error) {
-			all, err := agentmem.List(ctx, m.Memory, agentmem.Options{Look: func(ctx context.Context, dir string) (*memdir.View, map[string]int, error) {
+			all, err := agentmem.List(ctx, m.Memory, agentmem.Options{Agent: a.Agent, Look: func(ctx context.Context, dir string) (*memdir.View, map[string]int, error) {
 				return m.checks.several.Look(ctx, m.Env(), m.Location.Project.Root, dir)
 			}})
 			if err != nil {
 				return answer{}, err
-			}
-			if a.Agent != "" {
-				if err := all.Only(a.Agent); err != nil {
-					return answer{}, err
-				}
 			}
 			s := someStores(all)
 			return answer{s, s.words()}, nil

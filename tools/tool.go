@@ -99,7 +99,7 @@ func (s spec) definition() mcp.Tool {
 }
 
 // bind makes the tool callable on what open gives.
-func (s spec) bind(open Opener, of SessionsOf, questions *questions, checks *checks) server.ServerTool {
+func (s spec) bind(open Opener, of SessionsOf, questions *questions, checks *checks, with ...Options) server.ServerTool {
 	check, result := &validator{name: s.name, schema: s.in.object()}, &validator{name: s.name, schema: s.out.object()}
 	return server.ServerTool{Tool: s.definition(), Handler: func(ctx context.Context, req mcp.CallToolRequest) (reply *mcp.CallToolResult, err error) {
 		defer func() {
@@ -133,13 +133,16 @@ func (s spec) bind(open Opener, of SessionsOf, questions *questions, checks *che
 		ctx, asked := questions.consent(ctx, req, call)
 		ctx = withProgress(ctx, req)
 		on := target{Memory: m, checks: checks, sessionsOf: of, open: open}
+		if len(with) > 0 {
+			on.with = with[0]
+		}
 		a, err := s.run(ctx, on, raw)
-		if q := question(err); q != nil && !asked && canAsk(ctx) {
+		if q, p := question(err); q != nil && !asked && canAsk(ctx) {
 			if server.IsModernRequest(ctx) {
-				return server.NewInputRequestBuilder(questions.ask(call)).Elicit(consentID, *q).ToolResult(), nil
+				return server.NewInputRequestBuilder(questions.ask(p.id+call)).Elicit(p.id, *q).ToolResult(), nil
 			}
-			if allows(ask(ctx, *q)) {
-				a, err = s.run(memory.AllowSecrets(ctx), on, raw)
+			if p.allowed(ask(ctx, *q)) {
+				a, err = s.run(p.grant(ctx), on, raw)
 			}
 		}
 		if err != nil {

@@ -1,6 +1,10 @@
 package tools
 
-import "github.com/mark3labs/mcp-go/server"
+import (
+	"github.com/mark3labs/mcp-go/server"
+
+	"mem/core/proposal"
+)
 
 // Toolset is a group of tools that is switched on together.
 type Toolset struct {
@@ -36,15 +40,47 @@ func Toolsets() []Toolset {
 			transcriptAppend(),
 			transcriptExport(),
 		}},
+		{Name: "proposals", Doc: "Hand in the result of a job, and look at, apply or discard what waits for a person.", specs: []spec{
+			proposalList(),
+			proposalShow(),
+			proposalSubmit(),
+			proposalApply(),
+			proposalDiscard(),
+		}},
+		{Name: "snapshots", Doc: "Share what an agent learnt with a team through git: state, pull and publish of snapshots.", specs: []spec{
+			snapshotStatus(),
+			snapshotPull(),
+			snapshotPublish(),
+		}},
 	}
 }
 
+// Options say what tools may do and what they are wired with. The zero value is ready
+// to use.
+type Options struct {
+	// AllowApply lets proposals be applied that wait for a person: one said so when the
+	// server was started.
+	AllowApply bool
+	// Finishers end jobs of kinds that need more than proposal.Finish, when a host hands
+	// their result back.
+	Finishers map[string]proposal.Finisher
+}
+
 // Bind gives the tools of a toolset, working on what open and of give.
-func (t Toolset) Bind(open Opener, of SessionsOf) []server.ServerTool {
+func (t Toolset) Bind(open Opener, of SessionsOf, with ...Options) []server.ServerTool {
 	var out []server.ServerTool
 	questions, checks := newQuestions(), &checks{}
 	for _, s := range t.specs {
-		out = append(out, s.bind(open, of, questions, checks))
+		out = append(out, s.bind(open, of, questions, checks, with...))
 	}
 	return out
+}
+
+// Names lists the tools of the toolset.
+func (t Toolset) Names() []string {
+	var names []string
+	for _, s := range t.specs {
+		names = append(names, s.name)
+	}
+	return names
 }

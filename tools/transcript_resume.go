@@ -9,6 +9,7 @@ import (
 	"mem/core/memdir"
 	"mem/core/sessions"
 	"mem/core/transcript/deliver"
+	"mem/core/transcript/shown"
 )
 
 const (
@@ -42,6 +43,7 @@ func transcriptResume() spec {
 			opt("resumePoint", str("uuid of the last message.")), req("leftOut", anObject("What this page does not have, counted.")),
 			opt("secrets", integer("Found and not shown.")), req("tokens", integer("About.")), opt("nextCursor", str("Older turns.")),
 			req("path", str("")), req("origin", str("")), opt("live", str("Why somebody is probably writing to it.")), opt("expires", str("")),
+			opt("sessionMemory", anObject("The rolling summary of the session, where the page has not all of it.")),
 			opt("files", anObject("How the files that it changed stand to the client's copies of them.")),
 			opt("notes", list("What else you must know.", str(""))),
 		},
@@ -99,6 +101,9 @@ func resumeWords(r *sessions.Resumed) string {
 	}
 	if r.NextCursor != "" {
 		lines = append(lines, "Older turns: cursor "+r.NextCursor)
+	}
+	if m := r.Memory; m != nil {
+		lines = append(lines, "", "The session memory, written "+m.Written+":", shown.Fence(m.Text))
 	}
 	if r.Text != "" {
 		return words(append(lines, "", r.Text)...)

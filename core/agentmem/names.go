@@ -30,8 +30,8 @@ func Names(ctx context.Context, m *memory.Memory) ([]string, error) {
 	return names, nil
 }
 
-// Only leaves the stores of one agent in the list.
-func (s *Stores) Only(agent string) error {
+// only leaves the stores of one agent in the list.
+func (s *Stores) only(agent string) error {
 	folder, err := memdir.AgentFolder(agent)
 	if err != nil {
 		return err

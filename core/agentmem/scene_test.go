@@ -13,7 +13,13 @@ import (
 	"mem/core/settings"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain makes this binary the merge driver that git runs, where it is called as one.
+func TestMain(m *testing.M) {
+	if asDriver() {
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // scene is a home and a project of a test's own.
 type scene struct {

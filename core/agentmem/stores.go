@@ -61,8 +61,16 @@ type Stores struct {
 
 // Options says how stores are listed.
 type Options struct {
-	Look Look // nil reads each directory once and checks nothing
+	Look  Look   // nil reads each directory once and checks nothing
+	Agent string // only the stores of this agent; "" is all
 }
+
+// Limits of what List looks into, in directories: each costs a few milliseconds when it
+// is read for the first time. What is beyond is listed without its state.
+const (
+	maxLooked      = 200
+	maxLookedSplit = 50
+)
 
 // List finds all stores of the project that a memory belongs to, and of its user.
 // What cannot be looked at is told in a store's notes or in the list's.
@@ -71,8 +79,13 @@ func List(ctx context.Context, m *memory.Memory, o Options) (*Stores, error) {
 	l.auto()
 	l.agents(ctx)
 	l.extra()
-	parts := l.parts(ctx)
-	l.fill(ctx, parts)
+	l.parts(ctx)
+	if o.Agent != "" {
+		if err := l.out.only(o.Agent); err != nil {
+			return nil, err
+		}
+	}
+	l.fill(ctx)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -237,11 +250,10 @@ func (l *lister) extra() {
 }
 
 // parts finds memory of agents that lies apart.
-func (l *lister) parts(ctx context.Context) []place {
+func (l *lister) parts(ctx context.Context) {
 	if l.base == "" {
-		return nil
+		return
 	}
-	var all []place
 	add := func(places []place, notes []string, kind string, where func(place) string) {
 		l.out.Note(notes...)
 		for _, p := range places {
@@ -253,7 +265,6 @@ func (l *lister) parts(ctx context.Context) []place {
 				}
 			}
 			l.out.Split = append(l.out.Split, part)
-			all = append(all, p)
 		}
 	}
 	above := func(p place) string { return filepath.Dir(filepath.Dir(filepath.Dir(p.dir))) }
@@ -265,11 +276,10 @@ func (l *lister) parts(ctx context.Context) []place {
 		places, notes := placesIn(filepath.Join(w, clientFolder), memdir.ScopeProject, memdir.ScopeLocal)
 		add(places, notes, "worktree", above)
 	}
-	return all
 }
 
 // fill looks into all directories, several at once.
-func (l *lister) fill(ctx context.Context, parts []place) {
+func (l *lister) fill(ctx context.Context) {
 	var wg sync.WaitGroup
 	room := make(chan struct{}, runtime.GOMAXPROCS(0))
 	each := func(f func()) {
@@ -281,10 +291,14 @@ func (l *lister) fill(ctx context.Context, parts []place) {
 			f()
 		}()
 	}
-	views := make([]*memdir.View, len(l.out.Stores))
+	views, looked := make([]*memdir.View, len(l.out.Stores)), 0
 	for i := range l.out.Stores {
 		s := &l.out.Stores[i]
 		if !s.Exists || ctx.Err() != nil {
+			continue
+		}
+		if looked++; looked > maxLooked {
+			s.Notes = append(s.Notes, "Its state was not looked at, since there are so many; name this agent.")
 			continue
 		}
 		each(func() {
@@ -297,13 +311,17 @@ func (l *lister) fill(ctx context.Context, parts []place) {
 		})
 	}
 	wg.Wait()
-	for i, p := range parts {
+	for i := range l.out.Split {
+		part := &l.out.Split[i]
 		if ctx.Err() != nil {
 			break
 		}
-		part := &l.out.Split[i]
+		if i >= maxLookedSplit {
+			part.Note = "Its topics were not counted, since there are so many; name this agent."
+			continue
+		}
 		each(func() {
-			v, _, err := l.look(ctx, p.dir)
+			v, _, err := l.look(ctx, part.Directory)
 			if err != nil {
 				part.Note = "It cannot be read: " + memdir.Shown(err.Error(), memdir.MaxShown)
 				return

@@ -213,6 +213,9 @@ type merger struct {
 	path      string
 	base      map[string]identified
 	conflicts []Conflict
+
+	choose func(Part) Decision // asked by Resolve; nil merges by the rules alone
+	open   []Conflict          // what nobody decided
 }
 
 func (m *merger) merge(base, ours, theirs []identified) (string, []Conflict) {
@@ -298,6 +301,27 @@ func order(skeleton, other []identified) []identified {
 
 // decide merges one unit. What is absent on a side counts as its content.
 func (m *merger) decide(b identified, inB bool, o identified, inO bool, t identified, inT bool) (identified, bool) {
+	if m.choose != nil && (inO != inT || o.text != t.text) {
+		if u, keep, ok := m.decided(b, inB, o, inO, t, inT); ok {
+			return u, keep
+		}
+	}
+	u, keep, conflict := m.byRule(b, inB, o, inO, t, inT)
+	if conflict {
+		c := Conflict{Path: m.path, Base: b.text, Ours: o.text, Theirs: t.text}
+		for _, u := range []identified{b, o, t} {
+			if u.part != "" {
+				c.Part = u.part
+				break
+			}
+		}
+		m.conflicts = append(m.conflicts, c)
+	}
+	return u, keep
+}
+
+// byRule merges one unit; conflict says that the rules do not decide.
+func (m *merger) byRule(b identified, inB bool, o identified, inO bool, t identified, inT bool) (u identified, keep, conflict bool) {
 	same := func(x identified, inX bool, y identified, inY bool) bool {
 		return inX == inY && (!inX || x.text == y.text)
 	}
@@ -306,33 +330,25 @@ func (m *merger) decide(b identified, inB bool, o identified, inO bool, t identi
 	}
 	switch {
 	case same(o, inO, t, inT) || same(o, inO, b, inB):
-		return t, inT
+		return t, inT, false
 	case same(t, inT, b, inB):
-		return o, inO
+		return o, inO, false
 	case trimmedSame(o, inO, t, inT) || trimmedSame(o, inO, b, inB):
 		t.text = trimEnd(t.text) + longerEnd(o.text, t.text)
-		return t, inT
+		return t, inT, false
 	case trimmedSame(t, inT, b, inB):
 		if !inO {
-			return o, false
+			return o, false, false
 		}
 		o.text = trimEnd(o.text) + longerEnd(o.text, t.text)
-		return o, inO
+		return o, inO, false
 	case inO && inT && o.kind == stamp:
 		if strings.HasSuffix(o.key, "modified") && o.text > t.text {
-			return o, true
+			return o, true, false
 		}
-		return t, true
+		return t, true, false
 	}
-	c := Conflict{Path: m.path, Base: b.text, Ours: o.text, Theirs: t.text}
-	for _, u := range []identified{b, o, t} {
-		if u.part != "" {
-			c.Part = u.part
-			break
-		}
-	}
-	m.conflicts = append(m.conflicts, c)
-	return t, inT
+	return t, inT, true
 }
 
 func trimEnd(s string) string { return strings.TrimRight(s, "\r\n") }

@@ -54,6 +54,7 @@ type Called struct {
 type Task struct {
 	Job    string // id of its record
 	Kind   string // extract, session-memory, dream, merge
+	Memory string // the memory directory, for the ledger of what was spent
 	System string
 	// Shared is the conversation that it inherits, the same in every run of one session,
 	// so that it comes from the provider's cache. Secrets are redacted already.

@@ -36,6 +36,13 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("process %d has job %s already", r.Process, r.ID)
 }
 
+// EndedError says that a run was ended before.
+type EndedError struct {
+	ID string
+}
+
+func (e *EndedError) Error() string { return fmt.Sprintf("job %s was ended before", e.ID) }
+
 // Run is a job that this process runs. End ends it.
 type Run struct {
 	jobs   *Jobs
@@ -98,12 +105,12 @@ func (r *Run) Progress(f func(*Record)) {
 }
 
 // End stores how the job ended, or, with Queued or Waiting, that it goes on elsewhere; f
-// may change the record before. The context of Begin ends. A second End is an error.
+// may change the record before. The context of Begin ends. A second End is an *EndedError.
 func (r *Run) End(s State, f func(*Record)) error {
 	r.mu.Lock()
 	if r.ended {
 		r.mu.Unlock()
-		return fmt.Errorf("job %s was ended before", r.id)
+		return &EndedError{r.id}
 	}
 	r.ended = true
 	r.mu.Unlock()

@@ -1,6 +1,7 @@
 package memdir
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -119,6 +120,31 @@ func checkShape(p string) error {
 		return bad(`"~" is not a home directory here`)
 	}
 	return nil
+}
+
+// CheckElement says why el, one element of a path, would mean something else on
+// some system than it says, or hides: a hidden name, an encoded dot or slash, a
+// device, a short name, a stream, and the like. What is fit for a memory's name
+// passes; "" does not.
+func CheckElement(el string) error {
+	why := ""
+	switch {
+	case el == "":
+		why = "it is empty"
+	case !utf8.ValidString(el):
+		why = "it is not valid UTF-8"
+	case strings.ContainsAny(el, "/\\"):
+		why = "it holds a slash or a backslash"
+	default:
+		why = badElement(el)
+		if bare := strings.Map(dropJoiners, el); why == "" && bare != el && bare != "" {
+			why = badElement(bare) // as file systems that drop them see it
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	return errors.New(why)
 }
 
 func badElement(el string) string {

@@ -161,3 +161,16 @@ func TestPathsThatNoViewLists(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 }
+
+func TestCheckElement(t *testing.T) {
+	for _, el := range []string{"a.md", "MEMORY.md", "日记.md", "a b", "~x", "page[1].tsx", "می\u200cخواهم.md"} {
+		if err := CheckElement(el); err != nil {
+			t.Errorf("%q: %v", el, err)
+		}
+	}
+	for _, el := range []string{"", ".", "..", ".x", "a/b", `a\b`, "a\xff", "a.", "a ", "CON", "x:y", "%2e", "ABCDEF~1", "a\u202eb", "\u200d.x", "CO\u200dN"} {
+		if CheckElement(el) == nil {
+			t.Errorf("%q passes", el)
+		}
+	}
+}

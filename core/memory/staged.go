@@ -8,7 +8,6 @@ import (
 
 	"mem/core/change"
 	"mem/core/memdir"
-	"mem/core/memfile"
 	"mem/core/store"
 )
 
@@ -38,6 +37,9 @@ func (m *Memory) Current(p string) (content string, exists bool, err error) {
 // ApplyAs is Apply for the result of another session, which the history names as its
 // origin; "" is this one.
 func (m *Memory) ApplyAs(ctx context.Context, c change.Change, origin string) (*Change, error) {
+	if err := m.MayWrite(); err != nil {
+		return nil, err
+	}
 	losses, notes := m.store.Check(ctx)
 	n := m.notice(losses, notes)
 	if c.Empty() {
@@ -55,6 +57,3 @@ func (m *Memory) MayWriteSecrets(ctx context.Context) bool { return m.mayWriteSe
 
 // Now gives the time of the memory's environment.
 func (m *Memory) Now() time.Time { return m.now() }
-
-// ParseIndex parses the text of an index.
-func (m *Memory) ParseIndex(content string) *memfile.Index { return m.store.ParseIndex(content) }

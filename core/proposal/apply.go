@@ -101,6 +101,16 @@ func (p *Proposals) decide(ctx context.Context, ref string, which Which, f func(
 	return out, f(x, open, out)
 }
 
+// Select gives copies of the units that are meant.
+func (p *Proposal) Select(which Which) ([]Unit, error) {
+	units, err := p.selected(which)
+	var out []Unit
+	for _, u := range units {
+		out = append(out, *u)
+	}
+	return out, err
+}
+
 // selected gives the units that are meant.
 func (p *Proposal) selected(which Which) ([]*Unit, error) {
 	var out []*Unit

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"mem/core/memory"
 	"mem/core/transcript"
 	"mem/core/transcript/deliver"
-	"mem/core/transcript/shown"
 )
 
 // What can be included in a delivery.
@@ -50,6 +48,9 @@ type Resumed struct {
 	Agent   string            `json:"agent,omitempty"`
 	Live    string            `json:"live,omitempty"`    // why somebody is probably writing to it
 	Expires string            `json:"expires,omitempty"` // when the client deletes it
+	// Memory is the session memory, where it is newer than the last compaction and the page
+	// has not the whole conversation.
+	Memory *Memory `json:"sessionMemory,omitempty"`
 	// Files is how the user's files stand to what the client knew of them; nil on later
 	// pages and where the client kept no such history.
 	Files *Files `json:"files,omitempty"`
@@ -115,12 +116,29 @@ func (s *Sessions) Resume(ctx context.Context, o ResumeOptions) (*Resumed, error
 	if err != nil {
 		return nil, fmt.Errorf("resuming the session %s: %w", memdir.ShownName(x.ID), err)
 	}
-	r := &Resumed{Delivery: got, Path: memory.Fit(path, maxPath), Origin: x.Origin, Agent: agent, Expires: stamp(x.Expires)}
+	var kept *Memory
+	var keptNote string
+	if o.At == "" && o.Cursor == "" && agent == "" && got.NextCursor != "" {
+		// What does not fit is what the summary is for; it has its room in the budget.
+		if kept, keptNote = s.memoryOf(x.Session, t.Transcript, chain, d.BudgetTokens); kept != nil {
+			if d.BudgetTokens == 0 {
+				d.BudgetTokens = deliver.DefaultBudget
+			}
+			d.BudgetTokens = max(d.BudgetTokens-kept.Tokens, deliver.MinBudget)
+			if got, err = deliver.Deliver(ctx, t, t.Transcript, chain, d); err != nil {
+				return nil, fmt.Errorf("resuming the session %s: %w", memdir.ShownName(x.ID), err)
+			}
+		}
+	}
+	r := &Resumed{Delivery: got, Memory: kept, Path: memory.Fit(path, maxPath), Origin: x.Origin, Agent: agent, Expires: stamp(x.Expires)}
 	r.Session = x.ID
 	if x.Live {
 		r.Live = x.LiveWhy
 	}
 	notes := append([]string{}, r.Notes...)
+	if keptNote != "" {
+		notes = append(notes, keptNote)
+	}
 	notes = append(notes, x.notes...)
 	notes = append(notes, t.grown()...)
 	if len(chain.Rows) == 0 {
@@ -193,40 +211,4 @@ func (s *Sessions) files(ctx context.Context, t *opened, c *transcript.Chain, id
 		}
 	}
 	return f, ""
-}
-
-// ErrNoSummary says that a session was never compacted.
-var ErrNoSummary = errors.New("the session has no summary: its client never compacted it")
-
-// Summary gives what the last compaction of a session kept of everything before it.
-func (s *Sessions) Summary(ctx context.Context, session string) (string, error) {
-	x, err := s.pick(ctx, session, nil)
-	if err != nil {
-		return "", err
-	}
-	t, err := s.read(ctx, x.Path, false, nil)
-	if err != nil {
-		return "", err
-	}
-	defer t.Close()
-	chain := t.Chain(transcript.UUID{})
-	var rows []int
-	for _, i := range chain.Rows {
-		if r := &t.Rows[i]; r.Flags.Has(transcript.FlagCompactSummary) || r.Kind == transcript.Collapse {
-			rows = append(rows, i)
-		}
-	}
-	if len(rows) == 0 {
-		return "", fmt.Errorf("%w (%s)", ErrNoSummary, memdir.ShownName(x.ID))
-	}
-	red := shown.NewRedactor(s.scanner())
-	var parts []string
-	for m, err := range transcript.Load(ctx, t, t.Transcript, rows) {
-		if err != nil {
-			return "", fmt.Errorf("reading the summary of the session %s: %w", memdir.ShownName(x.ID), err)
-		}
-		text, _ := red.Shorten(m.Text(), 2*maxPage)
-		parts = append(parts, shown.Plain(text))
-	}
-	return memory.Fit(strings.Join(parts, "\n\n"), 2*maxPage), nil
 }

@@ -196,6 +196,7 @@ var keyTypes = map[string]func(Value) error{
 	KeyEnabled:   func(v Value) error { _, err := v.Bool(); return err },
 	KeyDream:     func(v Value) error { _, err := v.Bool(); return err },
 	KeyCleanup:   func(v Value) error { _, err := v.Days(); return err },
+	KeyCompact:   func(v Value) error { _, err := v.Bool(); return err },
 }
 
 func (c *Client) problem(path, key, reason, fix string) {

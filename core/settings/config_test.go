@@ -186,7 +186,7 @@ func TestSet(t *testing.T) {
 func TestSafetyRulesAreFileOnly(t *testing.T) {
 	for _, k := range Keys() {
 		safety := strings.HasPrefix(k.Path, "guard.") || strings.HasPrefix(k.Path, "engine") || strings.HasPrefix(k.Path, "budgets.") ||
-			strings.HasSuffix(k.Path, ".policy") || k.Path == "jobs.read_project" || k.Path == "stores"
+			strings.HasSuffix(k.Path, ".policy") || k.Path == "jobs.read_project" || k.Path == "hooks.record_turns" || k.Path == "stores"
 		if safety != k.FileOnly || safety != (k.EnvName() == "") {
 			t.Errorf("%s: FileOnly = %t", k.Path, k.FileOnly)
 		}

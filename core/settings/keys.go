@@ -20,6 +20,7 @@ type Config struct {
 	Engines EnginesConfig
 	Jobs    JobsConfig
 	Budgets BudgetsConfig
+	Hooks   HooksConfig
 
 	// Stores are folders of Markdown that are searched and read beside memory, by
 	// the name under which they are addressed; absolute or from "~/".
@@ -93,6 +94,12 @@ type DreamConfig struct {
 	Enabled               bool
 	MinHours, MinSessions int
 	Policy                string
+}
+
+// HooksConfig is about what happens at a client's events.
+type HooksConfig struct {
+	PromptMemories int  // that are shown with a prompt
+	RecordTurns    bool // of clients whose transcripts are not read
 }
 
 // BudgetsConfig bounds what jobs may spend; 0 is no limit.
@@ -184,7 +191,14 @@ func Keys() []Key {
 	keys = append(keys, fileOnly(Key{Path: "stores", Type: TypeFolders, Default: "{}", field: func(c *Config) any { return &c.Stores },
 		Doc: "Folders that are read and searched beside memory and never written, each under a name: a team's handbook, another project's memory. They are addressed as extra/<name>."}))
 	keys = append(keys, engineKeys()...)
-	return append(keys, jobKeys()...)
+	keys = append(keys, jobKeys()...)
+	prompt := count("hooks.prompt_memories", "0", "memories", 0, func(c *Config) any { return &c.Hooks.PromptMemories },
+		"Memories that match a prompt and are shown with it. 0 shows none.")
+	prompt.Max = 50
+	return append(keys, prompt,
+		fileOnly(boolean("hooks.record_turns", "true", func(c *Config) any { return &c.Hooks.RecordTurns },
+			"Record what hooks tell of a conversation whose client keeps no transcript that mem reads. Secrets are taken out.")),
+	)
 }
 
 // jobKeys are the settings of the jobs.

@@ -324,3 +324,16 @@ func lastRowOf(ctx context.Context, src io.ReaderAt, size int64, torn bool) (str
 	}
 	return "", torn, nil
 }
+
+// RecordedPath is where a session lies, or would lie, that mem records for a memory
+// directory.
+func RecordedPath(env settings.Env, directory, id string) (string, error) {
+	if err := ValidID(id); err != nil {
+		return "", err
+	}
+	state, err := StateOf(env, directory)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(state, sessionsDir, id+transcriptExt), nil
+}

@@ -18,13 +18,14 @@ export const clients = {
 };
 
 /**
- * connect starts a server and shakes hands. elicit and roots answer the
+ * connect starts a server and shakes hands. elicit, roots and sample answer the
  * server's questions; without them the client does not declare that it can.
  */
-export async function connect(name, [command, ...args], { elicit, roots, cwd } = {}) {
+export async function connect(name, [command, ...args], { elicit, roots, sample, cwd } = {}) {
   const kind = clients[name];
   const capabilities = {
     ...(elicit && { elicitation: { form: {} } }),
+    ...(sample && { sampling: { tools: {} } }),
     ...(roots && { roots: { listChanged: true } }),
   };
   const info = { name: `mem-e2e-${name}`, version: "1.0.0" };
@@ -34,6 +35,7 @@ export async function connect(name, [command, ...args], { elicit, roots, cwd } =
     : new v2.Client(info, { capabilities, versionNegotiation: { mode: kind.mode } });
   const on = (method, schema, answer) => client.setRequestHandler(kind.sdk === 1 ? schema : method, answer);
   if (elicit) on("elicitation/create", typesV1.ElicitRequestSchema, elicit);
+  if (sample) on("sampling/createMessage", typesV1.CreateMessageRequestSchema, sample);
   if (roots) on("roots/list", typesV1.ListRootsRequestSchema, () => ({ roots: roots() }));
   const transport = kind.sdk === 1 ? new TransportV1(spawn) : new TransportV2(spawn);
   await client.connect(transport);

@@ -25,6 +25,8 @@ await check("tools", async () => {
   assert.deepEqual(tools.map((t) => t.name).sort(), [
     "memory_check", "memory_context", "memory_delete", "memory_edit", "memory_fix", "memory_history", "memory_list", "memory_log",
     "memory_move", "memory_read", "memory_search", "memory_stores", "memory_undo", "memory_write",
+    "proposal_apply", "proposal_discard", "proposal_list", "proposal_show", "proposal_submit",
+    "snapshot_publish", "snapshot_pull", "snapshot_status",
     "transcript_append", "transcript_export", "transcript_list", "transcript_resume", "transcript_search",
   ]);
   for (const t of tools) {

@@ -16,7 +16,7 @@ await check("list and templates", async () => {
   const { resourceTemplates } = await client.listResourceTemplates();
   assert.deepEqual(resourceTemplates.map((t) => t.uriTemplate).sort(), [
     "memory://{store}/context", "memory://{store}/index", "memory://{store}/log/{date}", "memory://{store}/status", "memory://{store}/topic/{+path}",
-    "transcript://{session}", "transcript://{session}/summary",
+    "proposal://{id}", "transcript://{session}", "transcript://{session}/summary",
   ]);
   for (const r of [...resources, ...resourceTemplates]) assert.ok(r.name && r.description && r.mimeType, JSON.stringify(r));
 });

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mem/core/memdir"
 	"mem/core/memory"
 	"mem/core/settings"
 	"mem/internal/term"
@@ -34,6 +35,7 @@ type app struct {
 	store                  string
 	json                   bool
 	dailyLog, allowSecrets bool
+	allowApply             bool
 }
 
 // Run runs a command line and gives the exit code.
@@ -96,10 +98,13 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.json, "json", false, "print JSON")
 	f.BoolVar(&a.allowSecrets, "allow-secrets", false, "let what looks like a secret be written")
 	a.serveFlags(root)
+	a.applyFlag(root)
 	for _, c := range []*cobra.Command{
 		a.serveCommand(), a.whereCommand(), a.configCommand(), a.contextCommand(), a.listCommand(), a.readCommand(),
 		a.writeCommand(), a.deleteCommand(), a.searchCommand(), a.historyCommand(), a.undoCommand(), a.purgeCommand(),
 		a.sessionsCommand(), a.resumeCommand(), a.exportCommand(), a.adoptCommand(), a.storesCommand(), a.dreamCommand(),
+		a.proposalsCommand(), a.jobsCommand(), a.jobCommand(), a.hookCommand(), a.hooksCommand(), a.usageCommand(),
+		a.engineCommand(), a.snapshotCommand(), a.mergeDriverCommand(),
 		a.demoCommand(), a.versionCommand(),
 	} {
 		root.AddCommand(c)
@@ -118,9 +123,14 @@ func (a *app) withMemory(f func(m *memory.Memory) error) error { return withMemo
 // withProject runs f on the memory of the project, for what belongs to the project and to
 // none of its stores.
 func (a *app) withProject(f func(m *memory.Memory) error) error {
-	o := a.options()
-	o.Store = ""
-	return withMemory(o, f)
+	n, err := memdir.ParseStore(a.store)
+	if err != nil {
+		return err
+	}
+	if !n.Auto() {
+		return term.Usage("--store does not go with this command, which is about the project and not about one of its stores: leave it out")
+	}
+	return withMemory(a.options(), f)
 }
 
 func withMemory(o memory.Options, f func(m *memory.Memory) error) error {

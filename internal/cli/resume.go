@@ -45,6 +45,9 @@ func (a *app) resumeCommand() *cobra.Command {
 }
 
 func (a *app) showResumed(r *sessions.Resumed) {
+	if m := r.Memory; m != nil {
+		a.Printf("%s\n\n%s\n\n", a.Style(term.Faint, "session memory, written "+m.Written), a.Data(strings.TrimRight(m.Text, "\n")))
+	}
 	a.Printf("%s\n", a.Data(strings.TrimRight(r.Text, "\n")))
 	if r.Live != "" {
 		fmt.Fprintln(a.Err, a.Style(term.Yellow, "live:"), term.Clean(r.Live))

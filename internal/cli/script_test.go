@@ -18,6 +18,9 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"mem/core/change"
+	"mem/core/memory"
+	"mem/core/proposal"
 	"mem/core/settings"
 	"mem/internal/cli"
 	"mem/internal/term"
@@ -28,6 +31,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"mem-mcp":  func() { os.Exit(memMCP(os.Args[1:])) },
 		"holdlock": holdLock,
+		"propose":  propose,
 	})
 }
 
@@ -46,7 +50,40 @@ func memMCP(args []string) int {
 		}
 		env.Now = func() time.Time { return now }
 	}
+	if os.Getenv("TEST_JOBS") != "" {
+		cli.UseFakeJobs()
+	}
 	return cli.Run(ctx, env, term.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, "test", args)
+}
+
+// propose leaves a proposal in the memory directory of the first argument, as a job does
+// under review: the second one is a topic that it deletes, the third one that it adds.
+func propose() {
+	env := settings.FromOS()
+	fail := func(err error) {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	now, err := time.Parse(time.RFC3339, os.Getenv("TEST_NOW"))
+	fail(err)
+	env.Now = func() time.Time { return now }
+	m, err := memory.Open(memory.Options{Env: env, MemoryDir: os.Args[1]})
+	fail(err)
+	old, _, err := m.Current(os.Args[2])
+	fail(err)
+	v, _, err := m.View(context.Background())
+	fail(err)
+	c := v.Delete(os.Args[2], old)
+	body := "---\nname: new\ndescription: New\ntype: user\n---\n\nA token \x1b[31mred.\n"
+	c.Files = append(c.Files, change.File{Path: os.Args[3], Kind: change.Create, New: body})
+	units := proposal.Split(c)
+	units[0].Reason = "said elsewhere"
+	s, err := proposal.Of(m).Settle(context.Background(), proposal.Submission{Kind: "dream", Title: "two things", Report: "A report.", Policy: proposal.Review, Units: units})
+	fail(err)
+	fmt.Println(s.Proposal.ID)
+	fail(m.Close())
 }
 
 // holdLock keeps the lock of a memory directory, as a program that hangs does,
@@ -78,6 +115,8 @@ func TestScripts(t *testing.T) {
 			"mkgit":   mkGit,
 			"bytes":   writeBytes,
 			"expand":  expand,
+
+			"jobs-end": jobsEnd,
 		},
 	})
 }
@@ -203,6 +242,24 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	ts.Fatalf("%s did not appear", args[0])
+}
+
+// jobsEnd waits until no record of a job says that it goes on.
+func jobsEnd(ts *testscript.TestScript, _ bool, _ []string) {
+	for range 1000 {
+		records, err := filepath.Glob(filepath.Join(ts.Getenv("XDG_STATE_HOME"), "mem", "*", "jobs", "*.json"))
+		ts.Check(err)
+		open := len(records) == 0
+		for _, r := range records {
+			text := ts.ReadFile(r)
+			open = open || strings.Contains(text, `"state": "running"`) || strings.Contains(text, `"state": "queued"`)
+		}
+		if !open {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("a job does not end")
 }
 
 // mkGit makes the least that is a git repository.

@@ -8,10 +8,16 @@ import (
 
 	"mem/internal/mcpserver"
 	"mem/internal/term"
+	"mem/tools"
 )
 
 func (a *app) serveFlags(c *cobra.Command) {
 	c.Flags().BoolVar(&a.dailyLog, "daily-log", false, "append new memories to the daily log instead of writing topics")
+}
+
+// applyFlag is one that a person gives a server on its way.
+func (a *app) applyFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&a.allowApply, "allow-apply", false, "let agents apply proposals that wait for a person")
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -22,10 +28,12 @@ func (a *app) serveCommand() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
 	}
 	a.serveFlags(c)
+	a.applyFlag(c)
 	return c
 }
 
 func (a *app) serve(ctx context.Context) error {
-	s := mcpserver.New(mcpserver.Options{Memory: a.options(), Version: a.version, Logger: slog.New(slog.NewTextHandler(a.Err, nil))})
+	s := mcpserver.New(mcpserver.Options{Memory: a.options(), Version: a.version, Logger: slog.New(slog.NewTextHandler(a.Err, nil)),
+		Tools: tools.Options{AllowApply: a.allowApply}})
 	return s.Serve(ctx, a.In, a.Out)
 }

@@ -17,13 +17,14 @@ import (
 )
 
 func (a *app) storesCommand() *cobra.Command {
+	var agent string
 	c := &cobra.Command{
 		Use:   "stores",
 		Short: "List every memory that --store can name, with its state, and those of one agent that lie apart",
 		Args:  term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withProject(func(m *memory.Memory) error {
-				l, err := listStores(cmd.Context(), m)
+				l, err := listStores(cmd.Context(), m, agent)
 				if err != nil {
 					return err
 				}
@@ -31,13 +32,14 @@ func (a *app) storesCommand() *cobra.Command {
 			})
 		},
 	}
+	c.Flags().StringVar(&agent, "agent", "", "only the stores of this agent")
 	c.AddCommand(a.mergeStoresCommand())
 	return c
 }
 
-func listStores(ctx context.Context, m *memory.Memory) (*agentmem.Stores, error) {
+func listStores(ctx context.Context, m *memory.Memory, agent string) (*agentmem.Stores, error) {
 	var several workspace.Several
-	return agentmem.List(ctx, m, agentmem.Options{Look: func(ctx context.Context, dir string) (*memdir.View, map[string]int, error) {
+	return agentmem.List(ctx, m, agentmem.Options{Agent: agent, Look: func(ctx context.Context, dir string) (*memdir.View, map[string]int, error) {
 		return several.Look(ctx, m.Env(), m.Location.Project.Root, dir)
 	}})
 }

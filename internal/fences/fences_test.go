@@ -47,10 +47,10 @@ var layers = []struct {
 var heights = []string{
 	"core/text", "core/memfile", "core/change", "core/project", "core/settings", "core/guard", "core/recall",
 	"core/memdir", "core/store", "core/transcript", "core/transcript/index", "core/transcript/shown", "core/transcript/deliver", "core/transcript/export",
-	"core/memory", "core/sessions",
-	"core/model", "core/model/anthropic", "core/model/openai", "core/spend", "core/job",
-	"core/fork", "core/fork/shell", "core/fork/gate", "core/fork/stage", "core/fork/command", "core/proposal", "core/engine",
-	"core/sessionmem", "core/extract", "core/dream", "core/agentmem", "core/hook",
+	"core/sessionmem", "core/memory", "core/sessions", "core/model", "core/model/wire", "core/model/anthropic", "core/model/openai",
+	"core/spend", "core/job", "core/inherit", "core/fork", "core/fork/shell", "core/fork/gate", "core/fork/stage",
+	"core/fork/command", "core/proposal", "core/engine", "core/sessionmem/update", "core/extract", "core/dream", "core/agentmem",
+	"core/hook",
 }
 
 // protocols are imports that core and diagnostics may not have.

@@ -41,6 +41,7 @@ type Options struct {
 	Memory  memory.Options
 	Version string
 	Logger  *slog.Logger
+	Tools   tools.Options
 }
 
 // Server is the MCP server of one process.
@@ -73,7 +74,7 @@ func New(opt Options) *Server {
 		server.WithPaginationLimit(pageSize),
 	)
 	for _, t := range tools.Toolsets() {
-		s.mcp.AddTools(t.Bind(s.open, s.sessionsOf)...)
+		s.mcp.AddTools(t.Bind(s.open, s.sessionsOf, s.opt.Tools)...)
 	}
 	fixed, templates := resources.All(s.openToRead, s.sessionsOf, notFound)
 	s.mcp.AddResources(fixed...)

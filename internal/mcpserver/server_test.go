@@ -11,13 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"mem/core/memory"
 	"mem/core/settings"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // client speaks to a server in this process.
 type client struct {

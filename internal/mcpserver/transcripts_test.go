@@ -137,14 +137,15 @@ func TestTranscriptResources(t *testing.T) {
 	e := realEnv(t)
 	record(t, e, session, nil, "Why does the cache stay cold?", "Late.")
 	c := start(t, memory.Options{Env: e})
-	for _, uri := range []string{"transcript://latest", "transcript://aaaa", "transcript://" + session} {
+	for uri, want := range map[string]string{"transcript://latest": "Why does the cache", "transcript://aaaa": "Why does the cache", "transcript://" + session: "Why does the cache",
+		"transcript://" + session + "/summary": "There is no summary"} {
 		r := c.request("resources/read", fmt.Sprintf(`{"uri":%q}`, uri))
 		var got struct{ Contents []struct{ Text string } }
-		if r.Error != nil || json.Unmarshal(r.Result, &got) != nil || !strings.Contains(got.Contents[0].Text, "Why does the cache") {
+		if r.Error != nil || json.Unmarshal(r.Result, &got) != nil || !strings.Contains(got.Contents[0].Text, want) {
 			t.Errorf("%s: %s %+v", uri, r.Result, r.Error)
 		}
 	}
-	for _, uri := range []string{"transcript://zzz", "transcript://" + session + "/summary", "transcript://../x", "transcript://..%2fx", "transcript://latest/nothing"} {
+	for _, uri := range []string{"transcript://zzz", "transcript://zzz/summary", "transcript://../x", "transcript://..%2fx", "transcript://latest/nothing"} {
 		if r := c.request("resources/read", fmt.Sprintf(`{"uri":%q}`, uri)); r.Error == nil || r.Error.Code != -32002 {
 			t.Errorf("%s: %s %+v", uri, r.Result, r.Error)
 		}

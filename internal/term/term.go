@@ -28,11 +28,14 @@ type Streams struct {
 	Width    int
 	// ErrTerminal tells that Err is a terminal, where progress is shown.
 	ErrTerminal bool
+	// InTerminal tells that a person types In.
+	InTerminal bool
 }
 
 // FromOS gives the streams of this process.
 func FromOS() Streams {
-	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, ErrTerminal: xterm.IsTerminal(int(os.Stderr.Fd()))}
+	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		ErrTerminal: xterm.IsTerminal(int(os.Stderr.Fd())), InTerminal: xterm.IsTerminal(int(os.Stdin.Fd()))}
 	if fd := int(os.Stdout.Fd()); xterm.IsTerminal(fd) {
 		s.Terminal = true
 		if w, _, err := xterm.GetSize(fd); err == nil {

@@ -82,7 +82,7 @@ func TestHostileStages(t *testing.T) {
 			write(t, dir+"/NEW.md", topic("y", "y"))
 		}, "only by case", map[string]change.Kind{"NEW.md": change.Create, "MEMORY.md": change.Edit}},
 		"too many": {func(t *testing.T, dir, _ string) {
-			for i := range MaxNew + 20 {
+			for i := range mostNew + 20 {
 				write(t, dir+"/n"+strings.Repeat("x", i%50)+string(rune('a'+i%26))+"/"+strings.Repeat("y", i/50+1)+".md", "x")
 			}
 		}, "more than", nil},
@@ -97,6 +97,7 @@ func TestHostileStages(t *testing.T) {
 		"pipe": {func(t *testing.T, dir, _ string) { pipe(t, dir+"/alpha.md") }, "no regular file", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, some())
 			outside := filepath.Join(t.TempDir(), "outside.md")
 			write(t, outside, topic("outside", "what nobody may read"))

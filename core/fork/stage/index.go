@@ -30,11 +30,25 @@ func (r *comparison) indexed() {
 	case !exists:
 		now = base
 	}
+	// New entries come first, while the list that they join is there.
+	targets := map[string]bool{}
+	for _, to := range r.moved {
+		targets[to] = true
+	}
+	now = r.newEntries(now, func(p string) bool { return !targets[p] })
 	now = r.dropEntries(base, now)
 	now = r.restoreEntries(base, now)
+	now = r.newEntries(now, func(p string) bool { return targets[p] })
+	if f, ok := change.EditFile(memfile.IndexName, base, change.Lines(base, now)); ok {
+		r.out.Change.Files = append(r.out.Change.Files, f)
+	}
+}
+
+// newEntries gives new topics the entries that the agent forgot.
+func (r *comparison) newEntries(now string, of func(p string) bool) string {
 	x := memfile.ParseIndex(now)
 	for _, p := range slices.Sorted(maps.Keys(r.text)) {
-		if slices.ContainsFunc(x.Links, func(l memfile.Link) bool { return l.Path() == p }) {
+		if !of(p) || slices.ContainsFunc(x.Links, func(l memfile.Link) bool { return l.Path() == p }) {
 			continue
 		}
 		edits, err := memdir.EntryFor(x, p, memfile.Parse(r.text[p]).Meta(), r.entryLength())
@@ -45,9 +59,7 @@ func (r *comparison) indexed() {
 		now = applied(now, edits)
 		x = memfile.ParseIndex(now)
 	}
-	if f, ok := change.EditFile(memfile.IndexName, base, change.Lines(base, now)); ok {
-		r.out.Change.Files = append(r.out.Change.Files, f)
-	}
+	return now
 }
 
 func (s *Stage) entryLength() int {

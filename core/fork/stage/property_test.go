@@ -26,7 +26,7 @@ func TestApplyingGivesTheStage(t *testing.T) {
 		dir := filepath.Join(sub, "memory")
 		files := map[string]string{}
 		index := "# Memory\n\n"
-		for i := range rapid.IntRange(0, 8).Draw(rt, "topics") {
+		for i := range rapid.IntRange(0, 5).Draw(rt, "topics") {
 			name := fmt.Sprintf("t%d", i)
 			p := name + ".md"
 			if i%3 == 2 {

@@ -96,6 +96,9 @@ func Make(ctx context.Context, m *memory.Memory, o Options) (*Stage, error) {
 	if o.LogOnly != "" && (memdir.CheckPath(o.LogOnly) != nil || memdir.CheckTopicPath(o.LogOnly) == nil || o.LogOnly == memfile.IndexName) {
 		return nil, fmt.Errorf("%s is no daily log", memdir.ShownName(o.LogOnly))
 	}
+	if err := m.MayWrite(); err != nil {
+		return nil, err
+	}
 	prune(m)
 	v, _, err := m.View(ctx)
 	if err != nil {

@@ -2,9 +2,11 @@ package stage
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,21 @@ import (
 	"mem/core/memory"
 	"mem/core/settings"
 )
+
+// TestMain keeps the tests fast on slow disks; MEM_SOAK=n lets properties run n times as
+// long.
+func TestMain(m *testing.M) {
+	mostNew = 60
+	flag.Parse()
+	checks := 20
+	if n, err := strconv.Atoi(os.Getenv("MEM_SOAK")); err == nil && n > 0 {
+		checks *= n
+	}
+	if err := flag.Set("rapid.checks", strconv.Itoa(checks)); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // world is a scratch home with a memory.
 type world struct {

@@ -1,0 +1,272 @@
+package agentmem
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"mem/core/memfile"
+	"mem/core/project"
+)
+
+// How far back a common version is looked for in git.
+const (
+	maxCommits  = 2_000
+	maxVersions = 50 // of the folder of the snapshot
+	maxLookBack = 2 * time.Second
+)
+
+// treeEntry is one entry of a tree object.
+type treeEntry struct {
+	mode, name, id string
+}
+
+func (o *objects) tree(id string) ([]treeEntry, error) {
+	kind, data, err := o.read(id)
+	if err != nil {
+		return nil, err
+	}
+	if kind != "tree" {
+		return nil, fmt.Errorf("git object %s is no tree", id)
+	}
+	var out []treeEntry
+	for len(data) > 0 {
+		head, rest, ok := bytes.Cut(data, []byte{0})
+		mode, name, ok2 := strings.Cut(string(head), " ")
+		if !ok || !ok2 || len(rest) < 20 {
+			return nil, fmt.Errorf("git tree %s is damaged", id)
+		}
+		out = append(out, treeEntry{mode, name, hex.EncodeToString(rest[:20])})
+		data = rest[20:]
+	}
+	return out, nil
+}
+
+// below gives the object at a path below a tree, "" where there is none.
+func (o *objects) below(tree, rel string) (string, error) {
+	for _, el := range strings.Split(rel, "/") {
+		if el == "" || el == "." {
+			continue
+		}
+		list, err := o.tree(tree)
+		if err != nil {
+			return "", err
+		}
+		tree = ""
+		for _, e := range list {
+			if e.name == el && (e.mode == "40000" || e.mode == "040000") {
+				tree = e.id
+			}
+		}
+		if tree == "" {
+			return "", nil
+		}
+	}
+	return tree, nil
+}
+
+// commit gives the tree and the parents of a commit.
+func (o *objects) commit(id string) (tree string, parents []string, err error) {
+	kind, data, err := o.read(id)
+	if err != nil {
+		return "", nil, err
+	}
+	if kind != "commit" {
+		return "", nil, fmt.Errorf("git object %s is no commit", id)
+	}
+	head, _, _ := strings.Cut(string(data), "\n\n")
+	for _, line := range strings.Split(head, "\n") {
+		if v, ok := strings.CutPrefix(line, "tree "); ok {
+			tree = v
+		} else if v, ok := strings.CutPrefix(line, "parent "); ok {
+			parents = append(parents, v)
+		}
+	}
+	return tree, parents, nil
+}
+
+// headOf gives the commit that is checked out, "" before the first one.
+func headOf(gitDir, commonDir string) (string, error) {
+	b, err := project.ReadFile(filepath.Join(gitDir, "HEAD"), 64<<10)
+	if err != nil {
+		return "", fmt.Errorf("reading HEAD: %w", project.Reason(err))
+	}
+	at := strings.TrimSpace(string(b))
+	for range 5 {
+		name, ok := strings.CutPrefix(at, "ref:")
+		if !ok {
+			return at, nil
+		}
+		name = strings.TrimSpace(name)
+		if strings.Contains(name, "..") || !strings.HasPrefix(name, "refs/") {
+			return "", fmt.Errorf("HEAD names %q, which is no reference", name)
+		}
+		at = ""
+		for _, dir := range []string{gitDir, commonDir} {
+			if b, err := project.ReadFile(filepath.Join(dir, filepath.FromSlash(name)), 64<<10); err == nil {
+				at = strings.TrimSpace(string(b))
+				break
+			}
+		}
+		if at == "" {
+			at, err = packedRef(commonDir, name)
+			if err != nil || at == "" {
+				return "", err
+			}
+		}
+	}
+	return "", errors.New("HEAD leads in a circle")
+}
+
+func packedRef(commonDir, name string) (string, error) {
+	b, err := project.ReadFile(filepath.Join(commonDir, "packed-refs"), 64<<20)
+	if errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(commonDir, "reftable")); err == nil {
+			return "", errors.New("the repository keeps its references as a reftable, which is not read here")
+		}
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading packed-refs: %w", project.Reason(err))
+	}
+	for _, line := range strings.Split(string(b), "\n") {
+		if id, ref, ok := strings.Cut(line, " "); ok && ref == name {
+			return id, nil
+		}
+	}
+	return "", nil
+}
+
+// version is the folder of a snapshot as a commit has it.
+type version struct {
+	commit string
+	files  map[string]string // path -> normalised text
+}
+
+// versions gives the versions of a folder, newest first, as far back as is looked.
+func versions(ctx context.Context, o *objects, head, rel string, each func(version) (more bool)) error {
+	until := time.Now().Add(maxLookBack)
+	queue, seen, last := []string{head}, map[string]bool{head: true}, ""
+	folders := map[string]bool{}
+	for n := 0; len(queue) > 0 && n < maxCommits && len(folders) < maxVersions && time.Now().Before(until); n++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		id := queue[0]
+		queue = queue[1:]
+		tree, parents, err := o.commit(id)
+		if errors.Is(err, errNoObject) {
+			continue // a shallow clone ends here
+		}
+		if err != nil {
+			return err
+		}
+		for _, p := range parents {
+			if !seen[p] {
+				seen[p] = true
+				queue = append(queue, p)
+			}
+		}
+		folder, err := o.below(tree, rel)
+		if err != nil && !errors.Is(err, errNoObject) {
+			return err
+		}
+		if folder == "" || folder == last || folders[folder] {
+			continue
+		}
+		last, folders[folder] = folder, true
+		v := version{commit: id, files: map[string]string{}}
+		if err := o.files(folder, "", v.files, 0); err != nil {
+			if errors.Is(err, errNoObject) {
+				continue
+			}
+			return err
+		}
+		if !each(v) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// files reads the topics of a folder of a commit; what no snapshot holds is left out.
+func (o *objects) files(tree, prefix string, into map[string]string, depth int) error {
+	list, err := o.tree(tree)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		p := prefix + e.name
+		switch {
+		case e.mode == "40000" && depth < 8 && !strings.HasPrefix(e.name, "."):
+			if err := o.files(e.id, p+"/", into, depth+1); err != nil {
+				return err
+			}
+		case strings.HasPrefix(e.mode, "100") && checkFile(p) == nil && len(into) < MaxFiles:
+			_, data, err := o.read(e.id)
+			if err != nil {
+				return err
+			}
+			if len(data) <= MaxFile && utf8.Valid(data) {
+				into[p] = normal(string(data))
+			}
+		}
+	}
+	return nil
+}
+
+// baseFromGit finds what this memory and the snapshot had in common in the history of the
+// snapshot: the version that has most files in common with the memory here.
+func (a *analysis) baseFromGit(ctx context.Context) error {
+	p := a.m.Location.Project
+	if p.GitDir == "" || p.Worktree == "" {
+		return nil
+	}
+	rel, err := filepath.Rel(p.Worktree, a.Snapshot)
+	if err != nil {
+		return nil
+	}
+	head, err := headOf(p.GitDir, p.CommonDir)
+	if err != nil || head == "" {
+		return err
+	}
+	o, err := openObjects(p.CommonDir)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	var best version
+	most := 0
+	err = versions(ctx, o, head, filepath.ToSlash(rel), func(v version) bool {
+		same, topics := 0, 0
+		for p, s := range v.files {
+			if a.mine.sum(p) == sumOf(s) {
+				same++
+				if p != memfile.IndexName {
+					topics++
+				}
+			}
+		}
+		// Of equal ones the oldest: with a base that is too new, news of the team would pass for
+		// what was undone here; with one that is too old, both sides have made the same change.
+		if topics > 0 && same >= most {
+			best, most = v, same
+		}
+		return same < len(v.files) || len(v.files) == 0
+	})
+	if err != nil || most == 0 {
+		return err
+	}
+	for p, s := range best.files {
+		a.st.Files[p] = fileState{Base: a.keep(s, true)}
+	}
+	a.st.known, a.st.origin, a.st.commit = true, "git", best.commit
+	return nil
+}

@@ -1,0 +1,379 @@
+package agentmem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"mem/core/change"
+	"mem/core/memdir"
+	"mem/core/memfile"
+)
+
+// PublishOptions says what goes to the team.
+type PublishOptions struct {
+	// Confirm writes; without it the result shows what would be written.
+	Confirm bool
+	// Only are the topics that are published, by path; nil is all that is new.
+	Only []string
+	// Allow are held items that a person lets through, as Held.Item names them.
+	Allow []string
+	Note  string // for the team, kept in snapshot.json
+}
+
+// Held is a topic that is not published, and why.
+type Held struct {
+	Item   string `json:"item"` // names it for whoever lets it through
+	Path   string `json:"path"`
+	Line   int    `json:"line,omitempty"`
+	Kind   string `json:"kind"` // user-topic, home-path, email, secret, hidden
+	Reason string `json:"reason"`
+	// Never says that nobody can let it through here.
+	Never bool `json:"never,omitempty"`
+}
+
+// PublishedFile is one file of the snapshot that changes.
+type PublishedFile struct {
+	Path   string `json:"path"`
+	From   string `json:"from,omitempty"` // the name that it had
+	Action string `json:"action"`         // added, changed, removed, renamed
+}
+
+// Published is what a publish did, or would do.
+type Published struct {
+	Agent     string          `json:"agent"`
+	Snapshot  string          `json:"snapshot"`
+	DryRun    bool            `json:"dryRun"`
+	UpdatedAt string          `json:"updatedAt,omitempty"`
+	Files     []PublishedFile `json:"files"`
+	MoreFiles int             `json:"moreFiles,omitempty"`
+	Held      []Held          `json:"held"`
+	MoreHeld  int             `json:"moreHeld,omitempty"`
+	Diff      string          `json:"diff,omitempty"` // of a dry run, without secrets, cut
+	Notes     []string        `json:"notes,omitempty"`
+}
+
+// PullFirstError says that the snapshot has news that conflict with what is published.
+type PullFirstError struct {
+	Agent     string
+	Conflicts []Conflict
+}
+
+func (e *PullFirstError) Error() string {
+	var parts []string
+	for i, c := range e.Conflicts {
+		if i == 5 {
+			parts = append(parts, fmt.Sprintf("and %d more", len(e.Conflicts)-i))
+			break
+		}
+		parts = append(parts, memdir.ShownName(c.Path)+": "+memdir.Shown(c.Part, memdir.MaxShown))
+	}
+	return fmt.Sprintf("the snapshot of %s has news that were not pulled and that conflict with what is here: %s. Nothing was published. Pull first (mem-mcp snapshot pull %s) and decide: theirs, mine or both", e.Agent, strings.Join(parts, "; "), e.Agent)
+}
+
+// published is what becomes of one file of the snapshot.
+type published struct {
+	it     *item
+	path   string // in the snapshot, "" where it is gone
+	text   string
+	same   bool // nothing changes in the snapshot
+	action string
+	state  fileState
+	set    bool // the state changes
+}
+
+// Publish brings what is new in this memory into the snapshot, merged with news that the
+// snapshot has and this memory does not. It never takes those back. snapshot.json is
+// written last; until then readers see a snapshot that is not what it says.
+func (s *Shared) Publish(ctx context.Context, opt PublishOptions) (*Published, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	a, err := s.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer a.close()
+	var shape []Problem
+	for _, p := range a.problems {
+		if p.Kind == ProblemShape {
+			shape = append(shape, p)
+		}
+	}
+	if len(shape) > 0 {
+		return nil, &InvalidError{Snapshot: s.Snapshot, Problems: shape}
+	}
+	if len(a.mine.files) == 0 {
+		return nil, fmt.Errorf("the memory of %s in %s is empty: there is nothing to publish, and publishing would empty the snapshot; pull first", s.Agent, s.Store)
+	}
+	if len(opt.Note) > maxNoteText {
+		return nil, fmt.Errorf("the note has %d bytes; it may have %d", len(opt.Note), maxNoteText)
+	}
+	p := &publishing{analysis: a, opt: opt, hold: map[string]bool{}, allowed: map[string]bool{}}
+	if err := p.plan(); err != nil {
+		return nil, err
+	}
+	return p.finish(ctx)
+}
+
+type publishing struct {
+	*analysis
+	opt     PublishOptions
+	hold    map[string]bool // topics that stay as they are in the snapshot
+	allowed map[string]bool
+	held    []Held
+	all     []*published
+}
+
+// plan decides about all files. Holding a topic back changes what the index says, so what
+// is held is found first.
+func (p *publishing) plan() error {
+	for _, item := range p.opt.Allow {
+		p.allowed[item] = true
+	}
+	only := map[string]bool{}
+	for _, n := range p.opt.Only {
+		only[n] = true
+	}
+	known := map[string]bool{memfile.IndexName: true}
+	for _, it := range p.items {
+		for _, n := range it.names() {
+			known[n] = true
+		}
+		if len(only) > 0 && !meant(only, it) {
+			p.holdItem(it)
+		}
+	}
+	for n := range only {
+		if !known[n] {
+			return fmt.Errorf("there is no topic %s here or in the snapshot", memdir.ShownName(n))
+		}
+	}
+	for path := range p.private {
+		h := Held{Item: path + ":user-topic", Path: path, Kind: "user-topic", Reason: "it is a memory about a person (type user)"}
+		if p.hold[path] || p.allowed[h.Item] || p.allowed[path] {
+			continue
+		}
+		p.held, p.hold[path] = append(p.held, h), true
+	}
+	var conflicts []Conflict
+	for _, it := range p.items {
+		o, open, err := p.topic(it)
+		if err != nil {
+			return err
+		}
+		conflicts = append(conflicts, open...)
+		if o != nil && !o.same && o.path != "" && p.check(o) {
+			p.holdItem(it)
+			o = nil
+		}
+		if o == nil {
+			if o, err = p.asItIs(it); err != nil {
+				return err
+			}
+		}
+		p.all = append(p.all, o)
+	}
+	x, open, err := p.index()
+	if err != nil {
+		return err
+	}
+	if conflicts = append(conflicts, open...); len(conflicts) > 0 {
+		return &PullFirstError{Agent: p.Agent, Conflicts: conflicts}
+	}
+	if !x.same && p.check(x) {
+		return fmt.Errorf("the index would publish what has to be held back: line %d, %s. Nothing was published. Change that line", p.held[len(p.held)-1].Line, p.held[len(p.held)-1].Reason)
+	}
+	p.all = append(p.all, x)
+	return nil
+}
+
+func meant(only map[string]bool, it *item) bool {
+	for _, n := range it.names() {
+		if only[n] {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *publishing) holdItem(it *item) {
+	for _, n := range it.names() {
+		p.hold[n] = true
+	}
+}
+
+// asItIs leaves a topic of the snapshot alone.
+func (p *publishing) asItIs(it *item) (*published, error) {
+	o := &published{it: it, path: it.theirs, same: true}
+	if p.theirs.files[it.theirs] == nil {
+		o.path = ""
+	}
+	return o, nil
+}
+
+// topic decides about one topic.
+func (p *publishing) topic(it *item) (*published, []Conflict, error) {
+	f := fileState{}
+	if it.base != "" {
+		f = p.st.Files[it.base]
+	}
+	mineSum, theirSum := p.mine.sum(it.mine), p.theirs.sum(it.theirs)
+	if p.hold[it.mine] && it.mine != "" || p.hold[it.base] && it.base != "" || p.hold[it.theirs] && it.theirs != "" {
+		return nil, nil, nil
+	}
+	switch {
+	case mineSum == theirSum && it.mine == it.theirs:
+		o, err := p.asItIs(it)
+		o.state, o.set = fileState{Base: mineSum}, true
+		return o, nil, err
+	case mineSum == f.Base && (it.mine == it.base || mineSum == none):
+		return nil, nil, nil
+	}
+	mine, here, err := p.side(p.mine, it.mine)
+	if err != nil {
+		return nil, nil, err
+	}
+	theirs, there, err := p.side(p.theirs, it.theirs)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := &published{it: it, set: true}
+	whole := func(words string) []Conflict {
+		return []Conflict{{Conflict: change.Conflict{Path: it.path(), Part: words, Base: p.known(f.Base), Ours: mine, Theirs: theirs}, Whole: true}}
+	}
+	switch {
+	case !here && theirSum == f.Base && it.theirs == it.base:
+		o.action = "removed"
+		return o, nil, nil
+	case !here:
+		return o, whole("the topic was removed here, and the team changed it"), nil
+	case !there && f.Base != none:
+		return o, whole("the team removed the topic, and it was changed here"), nil
+	case !there:
+		o.path, o.text, o.action, o.state = it.mine, mine, "added", fileState{Base: p.keep(mine, true)}
+		return o, nil, nil
+	}
+	merged, open := change.Resolve(it.path(), p.known(f.Base), mine, theirs, nil)
+	if len(open) > 0 {
+		var all []Conflict
+		for _, c := range open {
+			all = append(all, Conflict{Conflict: c})
+		}
+		return o, all, nil
+	}
+	o.path, o.text, o.action = it.theirs, normal(merged), "changed"
+	if it.mine != it.base && it.base != "" {
+		o.path, o.action = it.mine, "renamed"
+	}
+	if o.path == it.theirs {
+		o.same, o.action = o.text == theirs, "changed"
+	}
+	// What is here is an ancestor of both sides now: the next pull brings what is only there.
+	o.state = fileState{Base: p.keep(mine, true)}
+	if f.Seen != nil && theirSum == *f.Seen {
+		sum := p.keep(o.text, true)
+		o.state.Seen = &sum
+	}
+	return o, nil, nil
+}
+
+// finish shows what would be written, or writes it.
+func (p *publishing) finish(ctx context.Context) (*Published, error) {
+	out := &Published{Agent: p.Agent, Snapshot: p.Snapshot, DryRun: !p.opt.Confirm, Files: []PublishedFile{}, Held: []Held{}}
+	repair := false
+	for _, q := range p.problems {
+		repair = repair || q.Kind == ProblemManifest
+		p.notes = append(p.notes, "The snapshot as it is: "+q.String()+".")
+	}
+	c := change.Change{Title: "Publish"}
+	for _, o := range p.all {
+		if o.same {
+			continue
+		}
+		f := PublishedFile{Path: o.path, Action: o.action}
+		before, _, err := p.side(p.theirs, o.it.theirs)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case o.path == "":
+			f.Path = o.it.theirs
+			c.Files = append(c.Files, change.File{Path: f.Path, Kind: change.Delete, Base: before})
+		case o.it.theirs == "" || p.theirs.files[o.it.theirs] == nil:
+			c.Files = append(c.Files, change.File{Path: o.path, Kind: change.Create, New: o.text})
+		default:
+			if o.path != o.it.theirs {
+				f.From = o.it.theirs
+			}
+			c.Files = append(c.Files, change.File{Path: o.path, Kind: change.Edit, Base: before, Edits: diff(before, o.text)})
+		}
+		out.Files = append(out.Files, f)
+	}
+	sort.Slice(out.Files, func(i, j int) bool { return out.Files[i].Path < out.Files[j].Path })
+	sort.Slice(p.held, func(i, j int) bool { return p.held[i].Item < p.held[j].Item })
+	out.Held = append(out.Held, p.held...)
+	if n := len(out.Held); n > maxFiles {
+		out.MoreHeld, out.Held = n-maxFiles, out.Held[:maxFiles]
+	}
+	write := len(out.Files) > 0 || repair
+	if n := len(out.Files); n > maxFiles {
+		out.MoreFiles, out.Files = n-maxFiles, out.Files[:maxFiles]
+	}
+	out.Notes = append(out.Notes, few(p.notes)...)
+	if !p.opt.Confirm {
+		out.Diff = p.m.Diff(c)
+		return out, nil
+	}
+	if write {
+		at, err := p.write(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out.UpdatedAt = at.Format(time.RFC3339)
+	}
+	if err := p.settle(); err != nil {
+		return nil, errors.Join(fmt.Errorf("the snapshot was published, but that could not be noted here"), err)
+	}
+	return out, nil
+}
+
+func few(notes []string) []string {
+	var out []string
+	for _, n := range notes {
+		if len(out) == maxNotes {
+			return append(out, "and more")
+		}
+		out = append(out, memdir.Shown(n, 500))
+	}
+	return out
+}
+
+// settle notes what both sides have in common now.
+func (p *publishing) settle() error {
+	for _, o := range p.all {
+		if !o.set {
+			continue
+		}
+		delete(p.st.Files, o.it.base)
+		key := o.path
+		if key != "" && (o.state.Base != none || o.state.Seen != nil) {
+			p.st.Files[key] = o.state
+			if o.same && o.path != "" {
+				s, ok, err := p.side(p.theirs, o.it.theirs)
+				if err != nil {
+					return err
+				}
+				if ok {
+					p.keep(s, true)
+				}
+			}
+		}
+	}
+	return p.saveState(true)
+}

@@ -1,0 +1,94 @@
+package agentmem
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mem/core/guard"
+	"mem/core/memdir"
+	"mem/core/memfile"
+	"mem/core/text"
+)
+
+var (
+	// homePath is a path below somebody's home directory, which names them.
+	homePath = regexp.MustCompile(`(?i)(?:^|[^\w./\\-])((?:/home/|/users/|[a-z]:[\\/]users[\\/])([^\s/\\:"'<>|*?` + "`" + `)\]]+))`)
+	// email is an address as people write it. Those of examples, of services that nobody reads
+	// and of git's remotes are no person's.
+	email      = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)
+	noPerson   = regexp.MustCompile(`(?i)^(?:git|hg|noreply|no-reply|donotreply)@|@(?:[\w-]+\.)*(?:example\.(?:com|org|net)|example|invalid|test|localhost)$|@users\.noreply\.`)
+	noHomeUser = []string{"user", "users", "username", "you", "your-name", "yourname", "name", "me", "runner", "vscode", "node", "shared", "public", "example", "alice", "bob"}
+)
+
+// check looks at what a file would add to the snapshot; it reports whether the file has to
+// be held back, and notes why.
+func (p *publishing) check(o *published) bool {
+	before := ""
+	if s, ok, err := p.side(p.theirs, o.it.theirs); err == nil && ok {
+		before = s
+	}
+	stop := false
+	add := func(h Held) {
+		h.Path = o.path
+		h.Item = o.path + ":" + h.Kind
+		if !h.Never && (p.allowed[h.Item] || p.allowed[o.path]) {
+			return
+		}
+		stop = true
+		if len(p.held) < 10*maxFiles && !slices.ContainsFunc(p.held, func(x Held) bool { return x.Item == h.Item && x.Line == h.Line }) {
+			p.held = append(p.held, h)
+		}
+	}
+	for _, f := range p.m.Guard().Added(text.Bytes(before), text.Bytes(o.text)) {
+		kind := "hidden"
+		if f.Kind == guard.KindSecret || f.Kind == guard.KindIncomplete {
+			kind = "secret"
+		}
+		add(Held{Kind: kind, Line: f.Line, Reason: f.Reason, Never: kind == "secret"})
+	}
+	old := map[string]bool{}
+	for _, line := range strings.Split(before, "\n") {
+		old[line] = true
+	}
+	home := p.m.Env().Home
+	for i, line := range strings.Split(o.text, "\n") {
+		if old[line] {
+			continue
+		}
+		if why := personalPath(line, home); why != "" {
+			add(Held{Kind: "home-path", Line: i + 1, Reason: why})
+		}
+		if who := personalMail(line); who != "" {
+			add(Held{Kind: "email", Line: i + 1, Reason: "it holds an e-mail address (" + memdir.Shown(who, 80) + ")"})
+		}
+	}
+	if o.path != memfile.IndexName && p.theirs.files[o.it.theirs] != nil && !strings.Contains(memfile.Parse(before).Meta().Type, "user") && memfile.Parse(o.text).Meta().Type == "user" {
+		add(Held{Kind: "user-topic", Reason: "it became a memory about a person (type user)"})
+	}
+	return stop
+}
+
+func personalPath(line, home string) string {
+	if len(home) > 3 && home != "/root" && strings.Contains(line, home) {
+		return "it holds the path of your home directory"
+	}
+	for _, m := range homePath.FindAllStringSubmatch(line, 10) {
+		user := strings.ToLower(strings.TrimRight(m[2], ".,;"))
+		if user == "" || strings.ContainsAny(user, "$%<{") || slices.Contains(noHomeUser, user) {
+			continue
+		}
+		return fmt.Sprintf("it holds a path in somebody's home directory (%s)", memdir.Shown(m[1], 80))
+	}
+	return ""
+}
+
+func personalMail(line string) string {
+	for _, m := range email.FindAllString(line, 10) {
+		if !noPerson.MatchString(m) {
+			return m
+		}
+	}
+	return ""
+}

@@ -1,0 +1,91 @@
+package agentmem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"mem/core/memdir"
+	"mem/core/memory"
+	"mem/core/project"
+)
+
+// Overview is the state of the snapshots of a project.
+type Overview struct {
+	Snapshots string    `json:"snapshots"` // the folder that holds them
+	Agents    []*Status `json:"agents"`
+	// MoreAgents are in sync or without a snapshot and not listed.
+	MoreAgents int      `json:"moreAgents,omitempty"`
+	Notes      []string `json:"notes,omitempty"`
+}
+
+// lookers is how many agents are looked at at a time; their files are read from disk.
+const lookers = 4
+
+// Overlook gives the state of one agent's snapshot, or of all that the project has, those that
+// need somebody first. With several, their files are not listed.
+func Overlook(ctx context.Context, o memory.Options, p project.Project, agent string, most int) (*Overview, error) {
+	out := &Overview{Snapshots: Folder(p), Agents: []*Status{}}
+	if agent != "" {
+		st, err := lookAt(ctx, o, agent)
+		if err != nil {
+			return nil, err
+		}
+		out.Agents = append(out.Agents, st)
+		return out, nil
+	}
+	names, notes, err := Agents(p)
+	if err != nil {
+		return nil, err
+	}
+	out.Notes = few(notes)
+	all, failed := make([]*Status, len(names)), make([]error, len(names))
+	var group sync.WaitGroup
+	next := make(chan int)
+	for range min(lookers, len(names)) {
+		group.Go(func() {
+			for i := range next {
+				all[i], failed[i] = lookAt(ctx, o, names[i])
+			}
+		})
+	}
+	for i := range names {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+	for _, urgent := range []bool{true, false} {
+		for i, st := range all {
+			if failed[i] != nil {
+				if urgent {
+					if errors.Is(failed[i], context.Canceled) {
+						return nil, failed[i]
+					}
+					out.Notes = append(out.Notes, memdir.Shown(fmt.Sprintf("%s: %v", names[i], failed[i]), 500))
+				}
+				continue
+			}
+			if needs := st.State == StateInvalid || st.Action != ActionNone; needs != urgent {
+				continue
+			}
+			st.MoreFiles += len(st.Files)
+			st.Files = []FileStatus{}
+			if most > 0 && len(out.Agents) >= most {
+				out.MoreAgents++
+				continue
+			}
+			out.Agents = append(out.Agents, st)
+		}
+	}
+	return out, nil
+}
+
+func lookAt(ctx context.Context, o memory.Options, agent string) (st *Status, err error) {
+	s, err := Open(o, agent)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return s.Status(ctx)
+}
