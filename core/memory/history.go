@@ -205,7 +205,7 @@ func (m *Memory) Status(ctx context.Context) (*Status, error) {
 	l := m.Location
 	n.note(unread(v)...)
 	s := &Status{Store: m.StoreName(), ReadOnly: l.ReadOnly, Directory: l.Directory, Exists: v.Exists, Rule: string(l.Rule), Why: l.Why, State: m.store.StateDirectory(),
-		On: l.Memory.On, OnWhy: l.Memory.Why, DailyLog: m.dailyLog(), Topics: len(v.Topics), Logs: len(v.Logs),
+		On: l.Memory.On, OnWhy: l.Memory.Why, DailyLog: m.DailyLog(), Topics: len(v.Topics), Logs: len(v.Logs),
 		ByType: map[string]int{}, Warnings: slices.Clone(l.Warnings), Notice: n}
 	for _, t := range v.Topics {
 		s.ByType[orNone(t.Meta.Type)]++

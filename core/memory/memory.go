@@ -172,11 +172,8 @@ func (m *Memory) now() time.Time { return m.opt.Env.Time() }
 
 func (m *Memory) stamp() memdir.Stamp { return memdir.Stamp{Origin: m.origin, Now: m.now()} }
 
-// dailyLog reports whether new memories go to the daily log.
-func (m *Memory) dailyLog() bool { return m.opt.DailyLog || m.Config.Memory.DailyLog }
-
 // DailyLog reports whether new memories go to the daily log.
-func (m *Memory) DailyLog() bool { return m.dailyLog() }
+func (m *Memory) DailyLog() bool { return m.opt.DailyLog || m.Config.Memory.DailyLog }
 
 // rule is the limit of the index that holds for readers of this memory.
 func (m *Memory) rule() memdir.Rule {

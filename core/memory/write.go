@@ -86,7 +86,7 @@ func (m *Memory) Write(ctx context.Context, w Write) (*Written, error) {
 		return nil, err
 	}
 	if existing == nil && w.ExpectedHash == "" {
-		if m.dailyLog() {
+		if m.DailyLog() {
 			return m.logMemory(ctx, w, n)
 		}
 		if err := v.CheckPlace(p); err != nil {

@@ -49,8 +49,8 @@ var heights = []string{
 	"core/memdir", "core/store", "core/transcript", "core/transcript/index", "core/transcript/shown", "core/transcript/deliver", "core/transcript/export",
 	"core/sessionmem", "core/memory", "core/sessions", "core/model", "core/model/wire", "core/model/anthropic", "core/model/openai",
 	"core/spend", "core/job", "core/inherit", "core/fork", "core/fork/shell", "core/fork/gate", "core/fork/stage",
-	"core/fork/command", "core/proposal", "core/engine", "core/sessionmem/update", "core/extract", "core/dream", "core/agentmem",
-	"core/hook",
+	"core/fork/command", "core/proposal", "core/engine", "core/work", "core/sessionmem/update", "core/extract", "core/dream",
+	"core/agentmem", "core/hook",
 }
 
 // protocols are imports that core and diagnostics may not have.
