@@ -200,7 +200,7 @@ func TestCancelOverHTTP(t *testing.T) {
 		cfg := p.config(fmt.Sprintf("engines:\n  provider:\n    api: %s\n    base_url: %s\n    model: scripted\n", api, s.BaseURL(api)))
 		c := Choose(p.env, cfg, Have{}, false)
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() { s.Await(1); cancel() }()
+		go func() { s.Await(1); time.Sleep(100 * time.Millisecond); cancel() }() // the answer has begun
 		begin := time.Now()
 		out, err := c.Engine.Run(ctx, fork.Task{Prompt: "remember", Tools: &notes{}})
 		must(t, err)

@@ -23,7 +23,7 @@ import (
 // into PATH. Tests that need the real one are in e2e.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == Claude {
-		os.Exit(fakeClaude())
+		syscall.Exit(fakeClaude()) // unlike os.Exit, without the second that the race detector waits
 	}
 	goleak.VerifyTestMain(m)
 }
