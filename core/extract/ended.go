@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"errors"
 	"fmt"
 
 	"mem/core/memory"
@@ -8,33 +9,41 @@ import (
 
 // Ended is told of every turn that ends. It passes the gates that cost next to nothing,
 // and notes that the session waits where they are open; what remains to be asked needs the
-// transcript, and is asked by the run. running reports whether a run is under way. Where
-// somebody only asked, nothing is noted.
-func Ended(m *memory.Memory, turn Turn, running func() bool, asked bool) (Decision, error) {
+// transcript, and is asked by the run. Where somebody only asked, nothing is noted.
+func Ended(m *memory.Memory, turn Turn, asked bool) (Decision, error) {
 	if d, open := switches(m, turn); !open {
 		return d, nil
 	}
 	s := stateOf(m.StateDirectory())
-	c, err := s.cursor(turn.Session)
+	n, err := s.turns(turn.Session)
 	if err != nil {
 		return Decision{}, fmt.Errorf("extraction: %w", err)
 	}
-	every := m.Config.Jobs.Extract.EveryTurns
-	busy := running()
-	if c.Turns++; c.Turns < every && !busy {
-		if !asked {
-			err = s.setCursor(c)
+	waits := false
+	if turn.Over {
+		if _, waits, err = s.waits(turn.Session); err != nil {
+			return Decision{}, fmt.Errorf("extraction: %w", err)
 		}
-		return Decision{Gate: "counter", Reason: fmt.Sprintf("it is the %s turn since the last run, and jobs.extract.every_turns is %d", ordinal(c.Turns), every)}, err
+		if n == 0 && !waits {
+			return Decision{Gate: "over", Reason: "the session is over, and all of its turns were looked at or are being looked at"}, nil
+		}
+	} else {
+		n++
 	}
-	if !asked {
-		if every > 1 {
-			if err := s.setCursor(c); err != nil {
-				return Decision{}, err
-			}
+	every, busy := m.Config.Jobs.Extract.EveryTurns, s.running() != ""
+	note := func(n int) error {
+		if asked || every <= 1 {
+			return nil
 		}
-		if err := s.wait(Waiting{Session: turn.Session, Transcript: turn.Transcript, Since: m.Env().Time()}); err != nil {
-			return Decision{}, err
+		return s.setTurns(turn.Session, n)
+	}
+	if n < every && !busy && !turn.Over {
+		return Decision{Gate: "counter", Reason: fmt.Sprintf("it is the %s turn since the last run, and jobs.extract.every_turns is %d", ordinal(n), every)}, note(n)
+	}
+	if !asked && !waits {
+		// The counter begins anew once the session is looked at.
+		if err := errors.Join(note(n), s.wait(Waiting{Session: turn.Session, Transcript: turn.Transcript, Since: m.Env().Time()})); err != nil {
+			return Decision{}, fmt.Errorf("extraction: %w", err)
 		}
 	}
 	if busy {

@@ -25,6 +25,9 @@ type Turn struct {
 	Transcript string
 	// Agent is set for the turn of a subagent, from which nothing is learnt.
 	Agent string
+	// Over says that no turn ended but the session: what the counter of turns held back is
+	// looked at now.
+	Over bool
 }
 
 // Decision says what became of the end of a turn. Every gate can be asked why.
@@ -32,11 +35,9 @@ type Decision struct {
 	// Run says that a run is due: the session waits for it now.
 	Run    bool   `json:"run"`
 	Reason string `json:"reason"`
-	// Gate names what decided: "agent", "memory", "setting", "counter", "nothing-new",
-	// "wrote-memory", or "due".
+	// Gate names what decided: "agent", "memory", "setting", "session", "counter", "over",
+	// "running", or "due".
 	Gate string `json:"gate"`
-	// Moved says that the cursor was moved though nothing runs: the agent wrote memory itself.
-	Moved bool `json:"moved,omitempty"`
 }
 
 // Cursor is up to where a session was looked at. docs/formats.md specifies how it is
@@ -46,10 +47,8 @@ type Cursor struct {
 	Session string `json:"session"`
 	// Leaf is the last message that was looked at.
 	Leaf transcript.UUID `json:"leaf,omitzero"`
-	// Turns ended since the last run.
-	Turns int       `json:"turns,omitempty"`
-	Time  time.Time `json:"time,omitzero"` // when it was last moved
-	By    string    `json:"by,omitempty"`  // id of the job that moved it; "" where the agent wrote memory itself
+	Time time.Time       `json:"time,omitzero"` // when it was last moved
+	By   string          `json:"by,omitempty"`  // id of the job that moved it; "" where the agent wrote memory itself
 }
 
 // Waiting is a session whose turn ended and that waits for a run.
@@ -58,4 +57,9 @@ type Waiting struct {
 	Session    string    `json:"session"`
 	Transcript string    `json:"transcript,omitempty"`
 	Since      time.Time `json:"since"`
+	// Asked says that somebody asked for it: it is looked at also where the agent wrote
+	// memory itself.
+	Asked bool `json:"asked,omitempty"`
+	// Failed counts the runs that failed on it since it waits.
+	Failed int `json:"failed,omitempty"`
 }

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"mem/core/engine"
 	"mem/core/fork"
 	"mem/core/inherit"
 	"mem/core/job"
 	"mem/core/memdir"
+	"mem/core/memory"
 	"mem/core/proposal"
 	"mem/core/transcript"
 	"mem/core/work"
@@ -32,84 +35,120 @@ type Served struct {
 // lockName is the lock that lets one run work on a memory at a time.
 const lockName = "extract"
 
-// Running reports whether a run is under way on a memory, in any process.
-func Running(h *work.House) bool {
-	unlock, ok, err := h.Jobs.TryLock(lockName)
-	if err != nil {
-		return false
-	}
-	if ok {
-		unlock()
-	}
-	return !ok
-}
+// Running gives the id of the job that runs on a memory, in any process; "" where none
+// does.
+func Running(m *memory.Memory) string { return stateOf(m.StateDirectory()).running() }
 
 // ErrBusy says that another process runs an extraction on this memory; what waits is
 // served by it.
 var ErrBusy = errors.New("another extraction is under way on this memory; it serves the sessions that wait, in a trailing run")
 
+// maxFailures ends a run on which so many sessions failed: nobody thinks then, most
+// likely, and the others would fail as well. They wait for the next run.
+const maxFailures = 3
+
 // Run serves every session that waits, and those whose turns end meanwhile, in a trailing
 // run. It is the body of a job; how it ended is in its record. Where another process does
-// that already it gives ErrBusy.
+// that already it gives ErrBusy. Sessions that could not be served still wait.
 func Run(ctx context.Context, h *work.House, r *job.Run) error {
-	served := 0
-	for {
+	b := &batch{h: h, r: r, s: stateOf(h.Memory.StateDirectory()), failed: map[string]time.Time{}}
+	for first := true; ; first = false {
 		unlock, ok, err := h.Jobs.TryLock(lockName)
-		if err != nil {
-			return err
+		switch {
+		case err != nil:
+			return errors.Join(append(b.errs, err)...)
+		case !ok && first:
+			return ErrBusy
+		case !ok: // by who serves what came after our last look
+			return errors.Join(b.errs...)
 		}
-		if !ok {
-			if served == 0 {
-				return ErrBusy
-			}
-			return nil
+		end, err := b.s.begin(r.ID())
+		if err == nil {
+			err = errors.Join(b.serveAll(ctx), b.s.sweep(time.Now()), end())
 		}
-		n, err := serveAll(ctx, h, r)
 		unlock()
-		served += n
 		if err != nil {
-			return err
+			return errors.Join(append(b.errs, err)...)
 		}
 		// A turn that ended after the last look left its note and found the lock taken.
-		if left, err := stateOf(h.Memory.StateDirectory()).waiting(); err != nil || len(left) == 0 {
-			return err
+		if left, err := b.next(); err != nil || len(left) == 0 || len(b.errs) >= maxFailures {
+			return errors.Join(append(b.errs, err)...)
 		}
 	}
 }
 
+// batch is one run with what it has done.
+type batch struct {
+	h      *work.House
+	r      *job.Run
+	s      state
+	failed map[string]time.Time // sessions on which it failed, and since when they waited
+	errs   []error
+}
+
+// next gives the sessions that wait and on which this run did not fail.
+func (b *batch) next() ([]Waiting, error) {
+	list, err := b.s.waiting()
+	return slices.DeleteFunc(list, func(w Waiting) bool {
+		since, ok := b.failed[w.Session]
+		return ok && since.Equal(w.Since)
+	}), err
+}
+
 // serveAll serves until nobody waits.
-func serveAll(ctx context.Context, h *work.House, r *job.Run) (int, error) {
-	s := stateOf(h.Memory.StateDirectory())
-	n := 0
+func (b *batch) serveAll(ctx context.Context) error {
 	for {
-		list, err := s.waiting()
+		list, err := b.next()
 		if err != nil || len(list) == 0 {
-			return n, err
+			return err
 		}
 		for _, w := range list {
 			if err := ctx.Err(); err != nil {
-				return n, err
+				return err
 			}
-			one, err := serve(ctx, h, r, w)
-			if err != nil {
-				return n, fmt.Errorf("the session %s: %w", memdir.ShownName(w.Session), err)
+			if len(b.errs) >= maxFailures {
+				return nil
 			}
-			n++
-			r.Progress(func(x *job.Record) {
-				x.Sessions = append(x.Sessions, w.Session)
-				x.Report = strings.TrimLeft(x.Report+"\n"+one.words(), "\n")
-				if one.Change != "" {
-					x.Change = one.Change
-				}
-				if one.Proposal != "" {
-					x.Proposal = one.Proposal
-				}
-			})
-			if err := s.served(w); err != nil {
-				return n, err
+			if err := b.one(ctx, w); err != nil {
+				return err
 			}
 		}
 	}
+}
+
+// one serves one session. What fails on it alone is kept for the end.
+func (b *batch) one(ctx context.Context, w Waiting) error {
+	done, err := serve(ctx, b.h, b.r, w)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		b.failed[w.Session] = w.Since
+		still, noteErr := b.s.failed(w)
+		err = fmt.Errorf("the session %s: %w", memdir.ShownName(w.Session), err)
+		if !still {
+			err = fmt.Errorf("%w; it failed %d times and waits no more until its next turn ends", err, maxFailed)
+		}
+		b.errs = append(b.errs, err)
+		done = &Served{Session: w.Session, Gate: "failed", Reason: err.Error()}
+		if noteErr != nil {
+			return noteErr
+		}
+	}
+	b.r.Progress(func(x *job.Record) {
+		x.Sessions = append(x.Sessions, w.Session)
+		x.Report = strings.TrimLeft(x.Report+"\n"+done.words(), "\n")
+		if done.Change != "" {
+			x.Change = done.Change
+		}
+		if done.Proposal != "" {
+			x.Proposal = done.Proposal
+		}
+	})
+	if err != nil {
+		return nil
+	}
+	return b.s.served(w)
 }
 
 func (s *Served) words() string {
@@ -135,7 +174,7 @@ func serve(ctx context.Context, h *work.House, r *job.Run, w Waiting) (*Served, 
 	defer v.src.Close()
 	s := stateOf(h.Memory.StateDirectory())
 	move := func(by string) error {
-		return s.setCursor(Cursor{Session: w.Session, Leaf: v.chain.ResumePoint(v.t), Time: h.Memory.Env().Time(), By: by})
+		return errors.Join(s.setCursor(Cursor{Session: w.Session, Leaf: v.chain.ResumePoint(v.t), Time: h.Memory.Env().Time(), By: by}), s.setTurns(w.Session, 0))
 	}
 	if len(v.fresh) == 0 {
 		out.Gate, out.Reason = "nothing-new", "nothing was said since the last run"
@@ -146,7 +185,7 @@ func serve(ctx context.Context, h *work.House, r *job.Run, w Waiting) (*Served, 
 	if err != nil {
 		return nil, err
 	}
-	if wrote != "" {
+	if wrote != "" && !w.Asked {
 		out.Gate, out.Reason = "wrote-memory", "the agent wrote memory itself since the last run ("+memdir.Shown(wrote, 80)+"); the cursor moved on"
 		return out, move("")
 	}
@@ -168,7 +207,7 @@ func agent(ctx context.Context, h *work.House, r *job.Run, w Waiting, out *Serve
 	if m.DailyLog() {
 		log = memdir.LogPath(m.Env().Time())
 	}
-	choice := h.Choose(r.Record().By == byHook)
+	choice := h.Choose(!w.Asked)
 	r.Progress(func(x *job.Record) { x.Engine, x.Detail, x.Why = choice.Name, choice.Detail, choice.Why })
 	if choice.Engine == nil {
 		return noEngine(h, r, w, out, choice, c.Leaf)
@@ -183,7 +222,7 @@ func agent(ctx context.Context, h *work.House, r *job.Run, w Waiting, out *Serve
 		return err
 	}
 	out.Turns, out.Report = done.Turns, memdir.Shown(done.Text, maxReport)
-	policy := proposal.Policy(conf.Policy)
+	policy := proposal.PolicyOf(m.Config, job.Extract)
 	if !done.Whole() {
 		policy = proposal.Review // what an agent left that was not through is nobody's last word
 	}
@@ -218,13 +257,13 @@ func agent(ctx context.Context, h *work.House, r *job.Run, w Waiting, out *Serve
 // maxReport is how much of the agent's last words is kept, in characters.
 const maxReport = 2_000
 
-// byHook is who started a record that nobody asked for.
-const byHook = "hook"
-
 // noEngine leaves a session for the next conversation where a host may do it; its cursor
 // moves when that is done.
 func noEngine(h *work.House, r *job.Run, w Waiting, out *Served, c engine.Choice, leaf transcript.UUID) error {
 	out.Gate = "engine"
+	if c.Missing != "" {
+		return fmt.Errorf("the engine %s, which the configuration names, cannot be used: %s", c.Name, c.Missing)
+	}
 	if c.Name != fork.Host {
 		out.Reason = "nobody thinks: " + c.Why
 		return nil

@@ -1,154 +1,32 @@
 package extract
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"mem/core/engine"
+	"mem/core/fork"
 	"mem/core/job"
-	"mem/core/memory"
 	"mem/core/model/modeltest"
-	"mem/core/proposal"
-	"mem/core/settings"
-	"mem/core/work"
 )
-
-// desk is a project with a memory, a conversation and a scripted model.
-type desk struct {
-	t     *testing.T
-	dir   string
-	env   settings.Env
-	m     *memory.Memory
-	house *work.House
-	rows  int
-}
-
-// newDesk has a memory whose engine is the scripted server.
-func newDesk(t *testing.T, s *modeltest.Server, config string) *desk {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &desk{t: t, dir: dir}
-	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
-	d.env = settings.Env{
-		Lookup: func(string) (string, bool) { return "", false },
-		Home:   filepath.Join(dir, "home"), Cwd: filepath.Join(dir, "p"),
-		ConfigDir: filepath.Join(dir, "config"), StateDir: filepath.Join(dir, "state"), CacheDir: filepath.Join(dir, "cache"),
-		Now: func() time.Time { now = now.Add(time.Second); return now },
-	}
-	d.write("p/.git/HEAD", "ref: refs/heads/main\n")
-	d.write("home/x", "")
-	d.write("config/config.yaml", fmt.Sprintf("engine: provider\nengines:\n  provider:\n    base_url: %s\n    model: m\n%s", s.URL, config))
-	d.m, err = memory.Open(memory.Options{Env: d.env})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := d.m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if len(d.m.Warnings) > 0 {
-		t.Fatal(d.m.Warnings)
-	}
-	d.house = &work.House{
-		Memory: d.m, Jobs: job.Open(d.m.StateDirectory(), d.env), Proposals: proposal.Of(d.m),
-		Choose: func(automatic bool) engine.Choice {
-			return engine.Choose(d.env, d.m.Config, engine.Have{Host: true}, automatic)
-		},
-	}
-	return d
-}
-
-func (d *desk) write(name, content string) {
-	d.t.Helper()
-	p := filepath.Join(d.dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-		d.t.Fatal(err)
-	}
-	if err := os.WriteFile(p, []byte(content), 0o600); err != nil {
-		d.t.Fatal(err)
-	}
-}
-
-// say adds messages to a conversation, the person's and the agent's in turn.
-func (d *desk) say(session string, said ...string) string {
-	d.t.Helper()
-	p := filepath.Join(d.dir, session+".jsonl")
-	f, err := os.OpenFile(p, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	defer f.Close()
-	for i, text := range said {
-		role := []string{"user", "assistant"}[i%2]
-		parent := "null"
-		if d.rows > 0 {
-			parent = fmt.Sprintf(`"00000000-0000-4000-8000-%012d"`, d.rows)
-		}
-		d.rows++
-		content := fmt.Sprintf("%q", text)
-		if strings.HasPrefix(text, "[") {
-			content = text
-		}
-		fmt.Fprintf(f, `{"parentUuid":%s,"isSidechain":false,"type":%q,"uuid":"00000000-0000-4000-8000-%012d","timestamp":"2026-11-30T11:%02d:00Z","sessionId":%q,"cwd":%q,"version":"2.1.332","message":{"role":%q,"id":"m%d","content":%s}}`+"\n",
-			parent, role, d.rows, d.rows%60, session, d.env.Cwd, role, d.rows, content)
-	}
-	return p
-}
-
-// turn ends a turn and runs what that starts.
-func (d *desk) turn(session, path string) *job.Record {
-	d.t.Helper()
-	got, err := Ended(d.m, Turn{Session: session, Transcript: path}, func() bool { return Running(d.house) }, false)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	if !got.Run {
-		d.t.Fatalf("closed: %+v", got)
-	}
-	return d.run()
-}
-
-func (d *desk) run() *job.Record {
-	d.t.Helper()
-	r, err := d.house.Jobs.Create(job.Record{Kind: job.Extract, By: "hook"})
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	ctx, run, err := d.house.Jobs.Begin(context.Background(), r.ID)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	state, reason := job.Done, ""
-	if err := Run(ctx, d.house, run); err != nil {
-		state, reason = job.Failed, err.Error()
-	}
-	if err := run.End(state, func(r *job.Record) { r.Reason = reason }); err != nil {
-		d.t.Fatal(err)
-	}
-	if r, err = d.house.Jobs.Get(r.ID); err != nil {
-		d.t.Fatal(err)
-	}
-	return r
-}
 
 const mocks = "---\nname: No mocks for the database\ndescription: Tests of this project run against a real database, never a mock\ntype: feedback\n---\n\nNever mock the database in tests.\n\nWhy: a mock hid a broken migration.\nHow to apply: start the container of the test suite.\n"
 
 func TestATurnBecomesAMemory(t *testing.T) {
+	for _, api := range []string{modeltest.Anthropic, modeltest.OpenAI} {
+		t.Run(api, func(t *testing.T) { turnBecomesAMemory(t, api) })
+	}
+}
+
+func turnBecomesAMemory(t *testing.T, api string) {
 	s := modeltest.Start(t,
 		modeltest.Call("Glob", modeltest.In{"pattern": "*.md"}).And("Grep", modeltest.In{"pattern": "mock"}),
 		modeltest.Call("Write", modeltest.In{"file_path": "/memory/no-mocks.md", "content": mocks}),
 		modeltest.Say("no-mocks.md: the person corrected how tests reach the database."),
 	)
-	d := newDesk(t, s, "")
+	d := newDeskAt(t, s, api, "")
 	path := d.say("one", "never mock the database", "I will not.")
 	r := d.turn("one", path)
 	if r.State != job.Done || r.Change == "" || r.Turns != 3 || r.Engine != "provider" {
@@ -175,6 +53,326 @@ func TestATurnBecomesAMemory(t *testing.T) {
 	}
 	// Nothing was said since: no agent runs.
 	if r := d.turn("one", path); r.State != job.Done || !strings.Contains(r.Report, "nothing was said") || s.Left() != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestNothingToKeep(t *testing.T) {
+	s := modeltest.Start(t, modeltest.Say("Nothing to keep."))
+	d := newDesk(t, s, "")
+	path := d.say("one", "what time is it", "Late.")
+	r := d.turn("one", path)
+	if r.State != job.Done || r.Change != "" || r.Proposal != "" || !strings.Contains(r.Report, "nothing was kept") || d.cursor("one").By != r.ID {
+		t.Errorf("%+v", r)
+	}
+	if d.text("MEMORY.md") != "" {
+		t.Error("memory changed")
+	}
+}
+
+// TestOnlyWhatIsNew: the second run is told where its part begins, and what topics there
+// are, and has the first part from the provider's cache.
+func TestOnlyWhatIsNew(t *testing.T) {
+	s := modeltest.Start(t,
+		modeltest.Call("Write", modeltest.In{"file_path": "/memory/no-mocks.md", "content": mocks}), modeltest.Say("kept"),
+		modeltest.Say("Nothing to keep."),
+	)
+	d := newDesk(t, s, "")
+	long := strings.Repeat("and so on it goes. ", 1200) // a prefix shorter than 1,024 tokens is never cached
+	path := d.say("one", "never mock the database "+long, "I will not.")
+	d.turn("one", path)
+	d.say("one", "and now the next thing", "Yes.")
+	r := d.turn("one", path)
+	if r.State != job.Done || len(s.Requests()) != 3 {
+		t.Fatalf("%+v", r)
+	}
+	first, second := s.Requests()[0], s.Requests()[2]
+	p := second.Prompt()
+	if !strings.Contains(p, `begins with the message "and now the next thing"`) || strings.Contains(p, "All of it is new") || !strings.Contains(p, "no-mocks.md") {
+		t.Errorf("asked: %s", p)
+	}
+	if r.Usage.CacheRead == 0 {
+		t.Errorf("nothing came from the cache: %+v", r.Usage)
+	}
+	// What both share is the same to the byte, but for the marks of the cache.
+	shared := first.Messages[:len(first.Messages)-1]
+	if len(shared) != 2 || first.System != second.System || len(first.Tools) != len(second.Tools) {
+		t.Fatalf("%d messages are shared, %d tools and %d", len(shared), len(first.Tools), len(second.Tools))
+	}
+	for i, m := range shared {
+		for j, b := range m.Blocks {
+			if unmarked(b.Raw) != unmarked(second.Messages[i].Blocks[j].Raw) {
+				t.Errorf("message %d differs:\n%.300s\n%.300s", i, b.Raw, second.Messages[i].Blocks[j].Raw)
+			}
+		}
+	}
+	for i := range first.Tools {
+		if a, b := first.Tools[i], second.Tools[i]; a.Name != b.Name || a.Description != b.Description || string(a.Schema) != string(b.Schema) {
+			t.Errorf("the tool %s differs", a.Name)
+		}
+	}
+}
+
+func unmarked(raw []byte) string {
+	return strings.NewReplacer(`"cache_control":{"type":"ephemeral"},`, "", `,"cache_control":{"type":"ephemeral"}`, "").Replace(string(raw))
+}
+
+func TestTheAgentWroteMemoryItself(t *testing.T) {
+	call := func(id, name, input string) string {
+		return fmt.Sprintf(`[{"type":"tool_use","id":%q,"name":%q,"input":%s}]`, id, name, input)
+	}
+	result := func(id string, failed bool) string {
+		return fmt.Sprintf(`[{"type":"tool_result","tool_use_id":%q,"is_error":%v,"content":"ok"}]`, id, failed)
+	}
+	for _, c := range []struct {
+		name, tool, input string
+		failed, runs      bool
+	}{
+		{"file tool", "Write", `{"file_path":"$MEMORY/a.md","content":"x"}`, false, false},
+		{"file tool on another file", "Write", `{"file_path":"$MEMORY/../a.md","content":"x"}`, false, true},
+		{"file tool by a relative path", "Edit", `{"file_path":"$REL/a.md"}`, false, false},
+		{"file tool that failed", "Write", `{"file_path":"$MEMORY/a.md","content":"x"}`, true, true},
+		{"our tool", "mcp__mem__memory_write", `{"path":"a.md"}`, false, false},
+		{"our tool that failed", "mcp__mem__memory_write", `{"path":"a.md"}`, true, true},
+		{"our tool that reads", "mcp__mem__memory_read", `{"path":"a.md"}`, false, true},
+		{"a shell", "Bash", `{"command":"ls $MEMORY"}`, false, true},
+		{"no answer yet", "Write", `{"file_path":"$MEMORY/a.md"}`, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := modeltest.Start(t, modeltest.Say("Nothing to keep.").Forever())
+			d := newDesk(t, s, "")
+			dir := d.m.Location.Directory
+			rel, err := filepath.Rel(d.env.Cwd, dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			input := strings.NewReplacer("$MEMORY", filepath.ToSlash(dir), "$REL", filepath.ToSlash(rel)).Replace(c.input)
+			path := d.say("one", "do it", call("t1", c.tool, input), result("t1", c.failed), "Done.")
+			r := d.turn("one", path)
+			if got := len(s.Requests()) > 0; got != c.runs {
+				t.Errorf("an agent ran: %v; %s", got, r.Report)
+			}
+			cur := d.cursor("one")
+			if cur.Leaf.IsZero() || (cur.By == "") == c.runs {
+				t.Errorf("cursor: %+v", cur)
+			}
+			// It holds until more is said, and no longer.
+			d.say("one", "and more", "Yes.")
+			d.turn("one", path)
+			if len(s.Requests()) == 0 {
+				t.Error("no agent ran on what was said later")
+			}
+		})
+	}
+}
+
+func TestAskedForItPassesTheGates(t *testing.T) {
+	s := modeltest.Start(t, modeltest.Say("Nothing to keep."))
+	d := newDesk(t, s, "jobs:\n  extract:\n    every_turns: 5\n")
+	path := d.say("one", "do it", `[{"type":"tool_use","id":"t1","name":"mcp__mem__memory_write","input":{}}]`, `[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]`, "Done.")
+	if err := Ask(d.m, "one", path); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.end("one", path); got.Gate != "counter" {
+		t.Errorf("%+v", got)
+	}
+	if d.run(); s.Left() != 0 {
+		t.Error("no agent ran")
+	}
+}
+
+func TestEveryThirdTurn(t *testing.T) {
+	s := modeltest.Start(t, modeltest.Say("Nothing to keep.").Forever())
+	d := newDesk(t, s, "jobs:\n  extract:\n    every_turns: 3\n")
+	path := d.say("one", "a", "b")
+	for i, want := range []string{"counter", "counter", "due"} {
+		for range 2 { // to ask changes nothing
+			got, err := Ended(d.m, Turn{Session: "one", Transcript: path}, true)
+			if err != nil || got.Gate != want {
+				t.Fatalf("turn %d would be %+v, %v", i+1, got, err)
+			}
+		}
+		if got := d.end("one", path); got.Gate != want {
+			t.Fatalf("turn %d: %+v", i+1, got)
+		}
+	}
+	d.run()
+	d.say("one", "c", "d")
+	if got := d.end("one", path); got.Gate != "counter" {
+		t.Errorf("after the run: %+v", got)
+	}
+	// The end of the session serves what the counter held back.
+	got, err := Ended(d.m, Turn{Session: "one", Transcript: path, Over: true}, false)
+	if err != nil || !got.Run {
+		t.Errorf("%+v, %v", got, err)
+	}
+	d.run()
+	if got, err = Ended(d.m, Turn{Session: "one", Transcript: path, Over: true}, false); err != nil || got.Gate != "over" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if n := len(s.Requests()); n != 2 {
+		t.Errorf("%d runs", n)
+	}
+}
+
+func TestAskingChangesNothing(t *testing.T) {
+	d := newDesk(t, modeltest.Start(t), "")
+	path := d.say("one", "a", "b")
+	before := tree(t, d.dir)
+	got, err := Ended(d.m, Turn{Session: "one", Transcript: path}, true)
+	if err != nil || !got.Run {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if after := tree(t, d.dir); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+}
+
+func TestDailyLog(t *testing.T) {
+	s := modeltest.Start(t,
+		modeltest.Call("Write", modeltest.In{"file_path": "/memory/topic.md", "content": mocks}).
+			And("Write", modeltest.In{"file_path": "/memory/logs/2026/11/2026-11-30.md", "content": "## 12:00 No mocks\n\nTests use a real database.\n"}),
+		modeltest.Say("logged"),
+	)
+	d := newDesk(t, s, "memory:\n  daily_log: true\n")
+	if !d.m.DailyLog() {
+		t.Fatal("no daily log")
+	}
+	r := d.turn("one", d.say("one", "never mock the database", "I will not."))
+	if r.Change == "" || !strings.Contains(d.text("logs/2026/11/2026-11-30.md"), "Tests use a real database") {
+		t.Errorf("%+v", r)
+	}
+	if d.text("topic.md") != "" || len(r.Refused) == 0 {
+		t.Errorf("a topic was written, or nothing says that it was refused: %+v", r.Refused)
+	}
+	if p := s.Requests()[0].Prompt(); !strings.Contains(p, "/memory/logs/2026/11/2026-11-30.md") {
+		t.Errorf("asked: %s", p)
+	}
+}
+
+func TestReview(t *testing.T) {
+	s := modeltest.Start(t, modeltest.Call("Write", modeltest.In{"file_path": "/memory/no-mocks.md", "content": mocks}), modeltest.Say("kept"))
+	d := newDesk(t, s, "jobs:\n  extract:\n    policy: review\n")
+	r := d.turn("one", d.say("one", "never mock the database", "I will not."))
+	if r.Change != "" || r.Proposal == "" || d.text("no-mocks.md") != "" || d.cursor("one").By != r.ID {
+		t.Errorf("%+v", r)
+	}
+	p, err := d.house.Proposals.Get(t.Context(), r.Proposal)
+	if err != nil || p.Origin != "one" || len(p.Units) != 1 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// TestLimit: what an agent left that was not through waits for a person.
+func TestLimit(t *testing.T) {
+	s := modeltest.StartFunc(t, func(r modeltest.Request) modeltest.Step {
+		if r.Turn() == 2 {
+			return modeltest.Call("Write", modeltest.In{"file_path": "/memory/no-mocks.md", "content": mocks})
+		}
+		return modeltest.Call("Read", modeltest.In{"file_path": "/memory/MEMORY.md"})
+	})
+	d := newDesk(t, s, "jobs:\n  extract:\n    max_turns: 3\n")
+	r := d.turn("one", d.say("one", "never mock the database", "I will not."))
+	if n := len(s.Requests()); n != 3 || r.Turns != 3 || r.End != string(fork.EndTurns) || r.State != job.Done || r.Proposal == "" || d.text("no-mocks.md") != "" {
+		t.Errorf("%d requests: %+v", n, r)
+	}
+}
+
+func TestEngineFails(t *testing.T) {
+	s := modeltest.StartFunc(t, func(r modeltest.Request) modeltest.Step {
+		if r.Contains("poison") {
+			return modeltest.Fail(400, "prompt is too long")
+		}
+		return modeltest.Say("Nothing to keep.")
+	})
+	d := newDesk(t, s, "")
+	bad, good := d.say("bad", "poison", "Yes."), d.say("good", "tea", "Yes.")
+	d.end("bad", bad)
+	r := d.turn("good", good)
+	if r.State != job.Failed || !strings.Contains(r.Reason, "bad") || !strings.Contains(r.Reason, "too long") {
+		t.Errorf("%+v", r)
+	}
+	if c := d.cursor("bad"); !c.Leaf.IsZero() {
+		t.Errorf("the cursor moved: %+v", c)
+	}
+	if c := d.cursor("good"); c.Leaf.IsZero() {
+		t.Error("the session that waited behind was not served")
+	}
+	if w := d.waiting(); len(w) != 1 || w[0].Session != "bad" || w[0].Failed != 1 {
+		t.Errorf("%+v", w)
+	}
+	for range maxFailed - 1 {
+		r = d.run()
+	}
+	if w := d.waiting(); len(w) != 0 || !strings.Contains(r.Reason, "waits no more") {
+		t.Errorf("%+v; %s", w, r.Reason)
+	}
+	if got := d.end("bad", bad); !got.Run || len(d.waiting()) != 1 {
+		t.Errorf("its next turn does not ask again: %+v", got)
+	}
+}
+
+func TestAnEngineThatIsDownEndsTheRun(t *testing.T) {
+	s := modeltest.Start(t, modeltest.Fail(401, "invalid x-api-key").Forever())
+	d := newDesk(t, s, "")
+	for i := range 6 {
+		id := fmt.Sprint("s", i)
+		d.end(id, d.say(id, "tea", "Yes."))
+	}
+	if r := d.run(); r.State != job.Failed || len(s.Requests()) != maxFailures || len(d.waiting()) != 6 {
+		t.Errorf("%d requests, %d wait: %+v", len(s.Requests()), len(d.waiting()), r)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	s := modeltest.Start(t, modeltest.Say("late").After(time.Minute))
+	d := newDesk(t, s, "")
+	path := d.say("one", "never mock the database", "I will not.")
+	d.end("one", path)
+	r := d.create()
+	done := make(chan struct{})
+	go func() { defer close(done); d.doIt(r.ID) }()
+	s.Await(1)
+	if d.end("one", path).Gate != "running" {
+		t.Error("nobody sees that it runs")
+	}
+	began := time.Now()
+	if _, err := d.house.Jobs.Cancel(r.ID); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+		t.Fatal("it goes on")
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("it took %s to end", took)
+	}
+	if c := d.cursor("one"); !c.Leaf.IsZero() || len(d.waiting()) != 1 {
+		t.Errorf("%+v, %+v", c, d.waiting())
+	}
+	if Running(d.m) != "" {
+		t.Error("it still counts as running")
+	}
+}
+
+// TestATurnEndsMeanwhile: one run serves what comes while it works.
+func TestATurnEndsMeanwhile(t *testing.T) {
+	var d *desk
+	var two string
+	s := modeltest.StartFunc(t, func(r modeltest.Request) modeltest.Step {
+		if r.N == 1 {
+			if got := d.end("two", two); got.Gate != "running" {
+				t.Errorf("%+v", got)
+			}
+		}
+		return modeltest.Say("Nothing to keep.")
+	})
+	d = newDesk(t, s, "")
+	one := d.say("one", "tea", "Yes.")
+	two = d.say("two", "coffee", "Yes.")
+	r := d.turn("one", one)
+	if len(s.Requests()) != 2 || len(r.Sessions) != 2 || d.cursor("two").By != r.ID {
 		t.Errorf("%+v", r)
 	}
 }

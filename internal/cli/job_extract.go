@@ -12,7 +12,7 @@ import (
 
 func init() {
 	jobKinds[job.Extract] = jobKind{
-		after: func(a *app) hook.Afterwards { return afterExtract{a} },
+		after: func(*app) hook.Afterwards { return afterExtract{} },
 		run: func(ctx context.Context, a *app, m *memory.Memory, jobs *job.Jobs, r *job.Run) error {
 			err := extract.Run(ctx, a.house(m, jobs), r)
 			if errors.Is(err, extract.ErrBusy) {
@@ -24,11 +24,11 @@ func init() {
 }
 
 // afterExtract asks at the end of a turn whether an extraction starts.
-type afterExtract struct{ a *app }
+type afterExtract struct{}
 
-func (x afterExtract) Check(_ context.Context, c hook.Case) ([]job.Record, []string, error) {
-	turn := extract.Turn{Session: c.Turn.Session, Transcript: c.Turn.Transcript, Agent: c.Turn.Agent}
-	d, err := extract.Ended(c.Memory, turn, func() bool { return extract.Running(x.a.house(c.Memory, c.Jobs)) }, c.Asked)
+func (afterExtract) Check(_ context.Context, c hook.Case) ([]job.Record, []string, error) {
+	turn := extract.Turn{Session: c.Turn.Session, Transcript: c.Turn.Transcript, Agent: c.Turn.Agent, Over: c.Turn.Event == hook.SessionEnd}
+	d, err := extract.Ended(c.Memory, turn, c.Asked)
 	if err != nil || !d.Run {
 		return nil, []string{d.Reason}, err
 	}
