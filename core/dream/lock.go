@@ -274,6 +274,14 @@ func (h *Held) Done() error {
 	return errors.Join(err, h.close())
 }
 
+// Since lets the run count as begun earlier: when a host was handed it. What was touched
+// since then is news for the next one.
+func (h *Held) Since(began time.Time) {
+	if began.After(h.Last) && began.Before(h.Began) {
+		h.Began = began.Truncate(time.Millisecond)
+	}
+}
+
 // Rollback says that the run failed or was stopped: the next one is as due as this one was.
 func (h *Held) Rollback() error {
 	if h.file == nil {

@@ -5,12 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"mem/core/engine"
+	"mem/core/fork"
 	"mem/core/job"
 	"mem/core/memdir"
 	"mem/core/memory"
 	"mem/core/proposal"
+	"mem/core/work"
 )
 
 // WallLimit ends a run, well before its lock is stale.
@@ -25,8 +29,15 @@ type RunOptions struct {
 	Fixer Fixer
 	// Policy is what happens to the result; "" is what the settings say.
 	Policy proposal.Policy
-	// DryRun looks and proposes nothing: only the report comes back.
+	// DryRun looks and proposes nothing: only the report of the part without a model comes
+	// back.
 	DryRun bool
+	// House and Record let an agent think: who does is chosen by the house, what it does is
+	// in the record. Without them the run does without a model.
+	House  *work.House
+	Record *job.Run
+	// Session is the one that asked, "" for that of the environment. It is no news.
+	Session string
 }
 
 // Ran is what a dream came to.
@@ -35,6 +46,8 @@ type Ran struct {
 	// Closed is the gate that kept it from beginning; then nothing else is said.
 	Closed *Gate `json:"closed,omitempty"`
 	DryRun bool  `json:"dryRun,omitempty"`
+	// Queued says that the agent of the next conversation is to do it: nobody else may.
+	Queued bool `json:"queued,omitempty"`
 	// Report is nil where nothing was begun.
 	Report *Report `json:"report,omitempty"`
 	// Change is the id of what was applied, for memory_undo; "" for nothing.
@@ -47,11 +60,14 @@ type Ran struct {
 	Notes      []string      `json:"notes,omitempty"`
 }
 
-// Run dreams without a model: gates, lock, the mechanical part, and its result by the
-// policy. That a gate is closed is no error. When it fails or ctx ends, the lock is as it
-// was before, and memory is untouched or has all of what was applied.
+// Run dreams: gates, lock, the part without a model, an agent where one is there, and the
+// result by the policy. That a gate is closed is no error. When it fails or ctx ends, the
+// lock is as it was before, and memory is untouched or has all of what was applied.
 func Run(ctx context.Context, m *memory.Memory, o RunOptions) (*Ran, error) {
 	s := Of(m)
+	if o.Session != "" {
+		s.Session = o.Session
+	}
 	gates, err := s.Check(ctx, o.Start, false)
 	if err != nil {
 		return nil, err
@@ -71,6 +87,10 @@ func Run(ctx context.Context, m *memory.Memory, o RunOptions) (*Ran, error) {
 		out.Report = work.Report
 		return out, nil
 	}
+	choice, queued := s.choose(o, out)
+	if queued {
+		return out, nil
+	}
 	held, err := s.Lock().Take(o.Job, s.stillDue(o.Start))
 	var busy *BusyError
 	var due *NotDueError
@@ -83,10 +103,45 @@ func Run(ctx context.Context, m *memory.Memory, o RunOptions) (*Ran, error) {
 		return nil, err
 	}
 	out.Notes = append(out.Notes, held.Notes...)
-	if err := s.work(ctx, m, o, out); err != nil {
+	if choice.Engine != nil {
+		err = s.agent(ctx, m, o, choice, held.Last, out)
+	} else {
+		err = s.work(ctx, m, o, out)
+	}
+	if err != nil {
 		return nil, errors.Join(err, held.Rollback())
 	}
 	return out, held.Done()
+}
+
+// choose says who thinks. What an engine lacks is noted: then the run does without.
+func (s Setting) choose(o RunOptions, out *Ran) (c engine.Choice, queued bool) {
+	if o.House == nil || o.Record == nil {
+		return engine.Choice{Name: fork.None}, false
+	}
+	c = o.House.Choose(o.Start != Explicit)
+	o.Record.Progress(func(r *job.Record) {
+		r.Engine, r.Detail, r.Why, r.Phase = c.Name, c.Detail, c.Why, work.PhaseStarting
+		if c.Engine == nil && c.Name != fork.Host {
+			r.Engine = fork.None
+		}
+	})
+	switch {
+	case c.Engine != nil:
+	case c.Name == fork.Host:
+		out.Queued = true
+		out.Notes = append(out.Notes, "It waits for the agent of the next conversation: "+c.Why+".")
+		return c, true
+	case c.Missing != "":
+		out.Notes = append(out.Notes, "Without a model: "+c.Missing+".")
+	case len(c.Skipped) > 0:
+		var why []string
+		for _, x := range c.Skipped {
+			why = append(why, x.Engine+": "+x.Reason)
+		}
+		out.Notes = append(out.Notes, "Without a model: "+strings.Join(why, "; ")+".")
+	}
+	return c, false
 }
 
 // closed says that a gate closed while the lock was taken.
@@ -117,9 +172,7 @@ func (s Setting) mechanical(ctx context.Context, m *memory.Memory, o RunOptions)
 		return nil, err
 	}
 	l := s.Config.Limits
-	rule := memdir.SeedRule()
-	rule.Lines, rule.Size = l.IndexLines, int(l.IndexBytes)
-	work, err := Mechanical(ctx, v, MechanicalOptions{Fixer: o.Fixer, Now: s.Env.Time(), Rule: rule,
+	work, err := Mechanical(ctx, v, MechanicalOptions{Fixer: o.Fixer, Now: s.Env.Time(), Rule: s.rule(),
 		Limits: memdir.Limits{TopicBytes: l.TopicBytes, ScanLines: l.ScanLines, EntryLength: l.EntryLength}})
 	if err != nil {
 		return nil, err
@@ -135,10 +188,7 @@ func (s Setting) work(ctx context.Context, m *memory.Memory, o RunOptions, out *
 	if err != nil {
 		return err
 	}
-	policy := o.Policy
-	if policy == "" {
-		policy = proposal.PolicyOf(s.Config, job.Dream)
-	}
+	policy := s.policy(o)
 	now, wait := work.By(policy)
 	r := work.Report
 	if policy != proposal.Apply { // what would be merged waits with the rest

@@ -52,8 +52,13 @@ func (h *home) open() *memory.Memory {
 
 func openHome(base string, now func() time.Time) (*memory.Memory, error) {
 	return memory.Open(memory.Options{MemoryDir: filepath.Join(base, "memory"), Project: base, Env: settings.Env{
-		Lookup: func(k string) (string, bool) { return "the-session", k == "MEM_SESSION_ID" },
-		Home:   base, Cwd: base, StateDir: filepath.Join(base, "state"), CacheDir: filepath.Join(base, "cache"), ConfigDir: filepath.Join(base, "config"),
+		Lookup: func(k string) (string, bool) {
+			if k == "MEM_SESSION_ID" {
+				return "the-session", true
+			}
+			return "", false
+		},
+		Home: filepath.Join(base, "home"), Cwd: base, StateDir: filepath.Join(base, "state"), CacheDir: filepath.Join(base, "cache"), ConfigDir: filepath.Join(base, "config"),
 		ManagedSettings: filepath.Join(base, "managed.json"), Now: now,
 	}})
 }
