@@ -10,6 +10,8 @@ import (
 	"mem/core/memdir"
 	"mem/core/memory"
 	"mem/core/proposal"
+	"mem/core/sessionmem"
+	sessionupdate "mem/core/sessionmem/update"
 	"mem/core/store"
 	"mem/core/transcript"
 )
@@ -90,7 +92,16 @@ func problemOf(err error) problem {
 	var rejected *proposal.RejectedError
 	var noProposal *proposal.NotFoundError
 	var noJob *job.NotFoundError
+	var over *sessionupdate.OverError
+	var summaryChanged *sessionmem.ChangedError
 	switch {
+	case errors.As(err, &over):
+		p.Kind = kindRejected
+	case errors.Is(err, sessionupdate.ErrSecret):
+		p.Kind = kindSecret
+	case errors.As(err, &summaryChanged):
+		p.Kind, p.Path, p.Hash = kindConflict, memdir.Shown(summaryChanged.Path, memdir.MaxShown), summaryChanged.Current.Hash
+		p.Text, p.Cut = cut(summaryChanged.Current.Text, maxProblemText)
 	case errors.As(err, &person):
 		p.Kind = kindPerson
 	case errors.As(err, &rejected):

@@ -1,9 +1,13 @@
 package tools
 
 import (
+	"context"
+
 	"github.com/mark3labs/mcp-go/server"
 
+	"mem/core/model"
 	"mem/core/proposal"
+	"mem/core/work"
 )
 
 // Toolset is a group of tools that is switched on together.
@@ -52,6 +56,13 @@ func Toolsets() []Toolset {
 			snapshotPull(),
 			snapshotPublish(),
 		}},
+		{Name: "jobs", Doc: "Have a forked agent learn from a session, and keep the summary of a session.", specs: []spec{
+			extractStart(),
+			extractStatus(),
+			extractCancel(),
+			sessionSummaryGet(),
+			sessionSummaryUpdate(),
+		}},
 	}
 }
 
@@ -64,6 +75,12 @@ type Options struct {
 	// Finishers end jobs of kinds that need more than proposal.Finish, when a host hands
 	// their result back.
 	Finishers map[string]proposal.Finisher
+	// Start starts a process that runs a job; nil where this program cannot.
+	Start work.Starter
+	// Sampling gives the model of the client that makes a call, nil where it lends none.
+	Sampling func(ctx context.Context) model.Model
+	// Background runs f while the server is up; nil where it runs nothing besides calls.
+	Background func(f func(ctx context.Context))
 }
 
 // Bind gives the tools of a toolset, working on what open and of give.

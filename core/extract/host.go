@@ -9,6 +9,8 @@ import (
 	"mem/core/fork/stage"
 	"mem/core/job"
 	"mem/core/memdir"
+	"mem/core/memory"
+	"mem/core/proposal"
 	"mem/core/transcript"
 	"mem/core/work"
 )
@@ -21,7 +23,8 @@ type Params struct {
 }
 
 // Queue has a session wait for a host: its record is offered to the next conversation. A
-// session waits once; what came since is added to what waits.
+// session waits once; what came since is added to what waits. A host that has it already
+// sees it in the session, which it is in or reads to its end.
 func Queue(h *work.House, w Waiting, leaf transcript.UUID, by, why string) (*job.Record, error) {
 	p, err := json.Marshal(Params{Version: 1, Transcript: w.Transcript, Leaf: leaf})
 	if err != nil {
@@ -32,9 +35,11 @@ func Queue(h *work.House, w Waiting, leaf transcript.UUID, by, why string) (*job
 		return nil, err
 	}
 	for _, r := range open {
-		if r.State == job.Queued && r.Session == w.Session {
+		switch {
+		case r.Session != w.Session || len(r.Params) == 0: // without them it is one for a process
+		case r.State == job.Waiting || r.State == job.Queued && r.Process == 0:
 			return h.Jobs.Update(r.ID, func(r *job.Record) error {
-				if r.State != job.Queued {
+				if r.State != job.Queued && r.State != job.Waiting {
 					return fmt.Errorf("the job %s was taken up meanwhile", r.ID)
 				}
 				r.Params = p
@@ -63,7 +68,7 @@ func Hand(ctx context.Context, h *work.House, id, own string) (*Handed, error) {
 	if r.Kind != job.Extract {
 		return nil, fmt.Errorf("the job %s is no extraction but one of the kind %s", r.ID, r.Kind)
 	}
-	if r.State != job.Queued && r.State != job.Waiting {
+	if (r.State != job.Queued || r.Process != 0 || len(r.Params) == 0) && r.State != job.Waiting {
 		return nil, fmt.Errorf("the job %s is %s; only one that waits for a host can be taken up", r.ID, r.State)
 	}
 	manifest, err := m.Manifest(ctx)
@@ -73,6 +78,12 @@ func Hand(ctx context.Context, h *work.House, id, own string) (*Handed, error) {
 	log := ""
 	if m.DailyLog() {
 		log = memdir.LogPath(m.Env().Time())
+	}
+	// What was handed out before is void: this one begins from the memory as it is now.
+	if old, err := stage.Open(ctx, m, r.ID); err == nil {
+		if err := old.Close(); err != nil {
+			return nil, err
+		}
 	}
 	s, err := stage.Make(ctx, m, stage.Options{Job: r.ID, Origin: r.Session, LogOnly: log})
 	if err != nil {
@@ -91,12 +102,56 @@ func Hand(ctx context.Context, h *work.House, id, own string) (*Handed, error) {
 	return &Handed{Job: r.ID, Session: r.Session, Prompt: prompt}, nil
 }
 
-// Finish moves the cursor of the session that a host looked at, once what it handed back
-// is stored.
-func Finish(h *work.House, r *job.Record) error {
+// Leave has a session wait for the next conversation, since somebody asked for it and
+// nobody else thinks. Where nothing is to be looked at it gives why instead.
+func Leave(ctx context.Context, h *work.House, session, path, by string) (*job.Record, *Served, error) {
+	w := Waiting{Session: session, Transcript: path}
+	v, err := look(ctx, h, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	fresh, leaf := len(v.fresh), v.chain.ResumePoint(v.t)
+	v.src.Close()
+	if fresh == 0 {
+		return nil, &Served{Session: session, Gate: "nothing-new", Reason: "nothing was said since the last run"}, nil
+	}
+	r, err := Queue(h, w, leaf, by, "the calling agent does it")
+	return r, nil, err
+}
+
+// ForHost gives a session to a host that asked for it: its new part is looked at by the
+// calling agent. Where nothing is to be looked at it gives why instead.
+func ForHost(ctx context.Context, h *work.House, session, path string, own bool) (*Handed, *Served, error) {
+	r, idle, err := Leave(ctx, h, session, path, "tool")
+	if err != nil || idle != nil {
+		return nil, idle, err
+	}
+	mine := ""
+	if own {
+		mine = session
+	}
+	handed, err := Hand(ctx, h, r.ID, mine)
+	if err != nil {
+		return nil, nil, err
+	}
+	return handed, nil, nil
+}
+
+// Finish is the Finisher of extractions: once what the host handed back is settled, the
+// cursor of the session moves.
+func Finish(ctx context.Context, m *memory.Memory, r job.Record, s proposal.Submitted) (*proposal.Finished, error) {
 	var p Params
 	if err := json.Unmarshal(r.Params, &p); err != nil || p.Version != 1 {
-		return fmt.Errorf("the parameters of the job %s cannot be read; its session will be looked at again", r.ID)
+		return nil, fmt.Errorf("the parameters of the job %s cannot be read; cancel it and start it anew", r.ID)
 	}
-	return stateOf(h.Memory.StateDirectory()).setCursor(Cursor{Session: r.Session, Leaf: p.Leaf, Time: h.Memory.Env().Time(), By: r.ID})
+	out, err := proposal.Finish(ctx, m, r, s)
+	if err != nil {
+		return nil, err
+	}
+	st := stateOf(m.StateDirectory())
+	if err := errors.Join(st.setCursor(Cursor{Session: r.Session, Leaf: p.Leaf, Time: m.Env().Time(), By: r.ID}), st.setTurns(r.Session, 0)); err != nil {
+		// It is stored: to fail here would have it submitted twice.
+		out.Notes = append(out.Notes, fmt.Sprintf("the session will be looked at again: %v", err))
+	}
+	return out, nil
 }

@@ -193,6 +193,10 @@ func (j *Jobs) trim(ids []string) ([]string, error) {
 			kept = append(kept, ids[i:]...) // the others are newer
 			break
 		}
+		if over <= 0 && j.giveUp(id, now) {
+			kept = append(kept, id)
+			continue
+		}
 		if j.droppable(id, now, over > 0) {
 			j.drop(id)
 			over--
@@ -207,6 +211,23 @@ func (j *Jobs) trim(ids []string) ([]string, error) {
 		j.sweep(now)
 	}
 	return kept, nil
+}
+
+// giveUp ends a job that waited for somebody for KeepAge and that nobody took. Its record
+// says so, and goes as those that are over do.
+func (j *Jobs) giveUp(id string, now time.Time) bool {
+	info, err := os.Lstat(j.recordFile(id))
+	if err != nil || now.Sub(info.ModTime()) <= KeepAge {
+		return false
+	}
+	r, err := j.read(id)
+	if err != nil || r.State != Queued && r.State != Waiting {
+		return false
+	}
+	r.State, r.Ended = Cancelled, now
+	r.Reason = fmt.Sprintf("nobody took it within %d days", int(KeepAge.Hours())/24)
+	r.Process, r.ProcessStart = 0, ""
+	return j.write(r, durable) == nil
 }
 
 // droppable says whether a record is over and old, or over and too much.

@@ -229,6 +229,15 @@ func TestOldAndManyAreDropped(t *testing.T) {
 		t.Errorf("its log stays: %v", err)
 	}
 	get(t, j, open.ID)
+	// One that nobody took says so when it is given up, and goes later.
+	long := c.at.Add(-KeepAge - time.Hour)
+	if err := os.Chtimes(j.recordFile(open.ID), long, long); err != nil {
+		t.Fatal(err)
+	}
+	create(t, j, Record{})
+	if r := get(t, j, open.ID); r.State != Cancelled || !strings.Contains(r.Reason, "nobody took it within 30 days") {
+		t.Errorf("%+v", r)
+	}
 }
 
 func TestTooManyRecords(t *testing.T) {

@@ -24,6 +24,22 @@ type State struct {
 	Updated  time.Time       `json:"updated,omitzero"`
 	// Hash is that of the summary as it was written.
 	Hash string `json:"hash,omitempty"`
+	// Process writes it anew since Tried, or did and died.
+	Process      int       `json:"pid,omitempty"`
+	ProcessStart string    `json:"pidStart,omitempty"`
+	Tried        time.Time `json:"tried,omitzero"`
+	// Failed counts the tries since Updated that came to nothing.
+	Failed int `json:"failed,omitempty"`
+}
+
+// Waits tells how long nobody tries again after tries that failed: a minute, and twice
+// as long each time, up to an hour. An engine that is down is not asked at every batch
+// of tools.
+func (s *State) Waits() time.Duration {
+	if s.Failed == 0 {
+		return 0
+	}
+	return min(time.Minute<<min(s.Failed-1, 10), time.Hour)
 }
 
 // Measure is how far a conversation is.

@@ -42,10 +42,12 @@ const (
 func (a *app) jobCommand() *cobra.Command {
 	c := &cobra.Command{Use: "job", Hidden: true, Short: "What mem starts by itself", Args: term.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return term.Usage("mem-mcp jobs is for people") }}
-	c.AddCommand(&cobra.Command{
+	run := &cobra.Command{
 		Use: "run ID", Short: "Run a job that was created", Args: term.OneArg("the id of a job"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runJob(cmd.Context(), args[0]) },
-	})
+	}
+	a.serveFlags(run)
+	c.AddCommand(run)
 	return c
 }
 
@@ -58,6 +60,12 @@ func (a *app) startJob(m *memory.Memory, jobs *job.Jobs, r *job.Record) (pid int
 	args := []string{"job", "run", r.ID, "--project", m.Location.Project.Dir}
 	if a.memoryDir != "" {
 		args = append(args, "--memory-dir", m.Location.Directory)
+	}
+	if store := m.StoreName(); store != memory.StoreAuto && store != "" {
+		args = append(args, "--store", store)
+	}
+	if a.dailyLog {
+		args = append(args, "--daily-log")
 	}
 	return job.Detach(job.Program{Path: path, Args: args, Env: os.Environ(), Log: jobs.Log(r.ID)})
 }

@@ -9,7 +9,6 @@ import (
 	"mem/core/job"
 	"mem/core/memory"
 	"mem/core/sessionmem/update"
-	"mem/core/transcript"
 )
 
 func init() {
@@ -21,8 +20,7 @@ func init() {
 			if err != nil {
 				return err
 			}
-			x := &transcript.Session{ID: rec.Session, Path: p.Transcript, Origin: transcript.OriginClient}
-			words, err := update.Run(ctx, a.house(m, jobs), r, x, p.Asked)
+			words, err := update.Run(ctx, a.house(m, jobs), r, update.At(m, rec.Session, p.Transcript, ""), p.Asked)
 			if errors.Is(err, update.ErrBusy) {
 				words, err = err.Error(), nil
 			}
@@ -39,7 +37,7 @@ func init() {
 type afterSessionMemory struct{}
 
 func (afterSessionMemory) Check(ctx context.Context, c hook.Case) ([]job.Record, []string, error) {
-	d, err := update.Check(ctx, c.Memory, &transcript.Session{ID: c.Turn.Session, Path: c.Turn.Transcript, Origin: transcript.OriginClient, Facts: transcript.Facts{Agent: c.Turn.Agent}})
+	d, err := update.Check(ctx, c.Memory, update.At(c.Memory, c.Turn.Session, c.Turn.Transcript, c.Turn.Agent))
 	if err != nil || !d.Due {
 		return nil, []string{d.Reason}, err
 	}

@@ -6,6 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mem/core/extract"
+	"mem/core/job"
+	"mem/core/proposal"
 	"mem/internal/mcpserver"
 	"mem/internal/term"
 	"mem/tools"
@@ -32,8 +35,11 @@ func (a *app) serveCommand() *cobra.Command {
 	return c
 }
 
+// finishers end jobs whose results hosts hand back.
+var finishers = map[string]proposal.Finisher{job.Extract: extract.Finish}
+
 func (a *app) serve(ctx context.Context) error {
 	s := mcpserver.New(mcpserver.Options{Memory: a.options(), Version: a.version, Logger: slog.New(slog.NewTextHandler(a.Err, nil)),
-		Tools: tools.Options{AllowApply: a.allowApply}})
+		Tools: tools.Options{AllowApply: a.allowApply, Start: a.startJob, Finishers: finishers}})
 	return s.Serve(ctx, a.In, a.Out)
 }

@@ -56,12 +56,24 @@ type Server struct {
 	sessions map[*memory.Memory]*sessions.Sessions
 	others   stores
 	fallback string // the store of calls that name none
+
+	// Jobs that run in this process: life ends with the server, which waits for them.
+	life       context.Context
+	end        context.CancelFunc
+	background sync.WaitGroup
 }
 
 // New makes a server. It opens nothing before the first call.
 func New(opt Options) *Server {
 	s := &Server{opt: opt, sessions: map[*memory.Memory]*sessions.Sessions{}, fallback: opt.Memory.Store,
 		others: stores{byName: map[string]*list.Element{}, recent: list.New()}}
+	s.life, s.end = context.WithCancel(context.Background())
+	if s.opt.Tools.Sampling == nil {
+		s.opt.Tools.Sampling = s.sampling
+	}
+	if s.opt.Tools.Background == nil {
+		s.opt.Tools.Background = func(f func(context.Context)) { s.background.Go(func() { f(s.life) }) }
+	}
 	s.opt.Memory.Store = "" // what is opened first is the project's
 	s.mcp = server.NewMCPServer(Name, opt.Version,
 		server.WithTitle("Memory"),
@@ -283,6 +295,8 @@ func (s *Server) forget() {
 }
 
 func (s *Server) close() error {
+	s.end()
+	s.background.Wait() // jobs obey within a second
 	s.forget()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"mem/core/engine"
 	"mem/core/fork"
 	"mem/core/fork/gate"
 	"mem/core/inherit"
@@ -21,7 +22,6 @@ import (
 	"mem/core/memory"
 	"mem/core/sessionmem"
 	"mem/core/settings"
-	"mem/core/text"
 	"mem/core/transcript"
 	"mem/core/work"
 )
@@ -46,7 +46,9 @@ type Params struct {
 // Decision is that of the thresholds, or of the switches before them.
 type Decision struct {
 	sessionmem.Decision
-	Gate string `json:"gate"` // "agent", "memory", "setting", "compaction", "thresholds", "due"
+	// Gate names what decided: "agent", "memory", "setting", "compaction", "running", "failed",
+	// "thresholds", "engine", "due".
+	Gate string `json:"gate"`
 }
 
 // Off says why no session memory is kept, "" where it is. client says that the session is
@@ -66,13 +68,39 @@ func Off(m *memory.Memory, client bool) (gate, reason string) {
 	return "", ""
 }
 
-// Check says whether the memory of a session is due. It reads the end of the transcript.
+// At is the session with this id whose transcript lies there, which may be one that mem
+// recorded.
+func At(m *memory.Memory, id, path, agent string) *transcript.Session {
+	x := &transcript.Session{ID: id, Path: path, Origin: transcript.OriginClient, Facts: transcript.Facts{Agent: agent}}
+	if own, err := transcript.RecordedPath(m.Env(), m.Location.Directory, id); err == nil && own == path {
+		x.Origin = transcript.OriginRecorded
+	}
+	return x
+}
+
+// Check says whether the memory of a session is due for a run that nobody asked for. It
+// reads the end of the transcript.
 func Check(ctx context.Context, m *memory.Memory, x *transcript.Session) (Decision, error) {
+	closed := func(gate, format string, args ...any) (Decision, error) {
+		return Decision{Gate: gate, Decision: sessionmem.Decision{Reason: fmt.Sprintf(format, args...)}}, nil
+	}
 	if x.Agent != "" {
-		return Decision{Gate: "agent", Decision: sessionmem.Decision{Reason: "the session is a subagent's, which keeps none"}}, nil
+		return closed("agent", "the session is a subagent's, which keeps none")
 	}
 	if gate, why := Off(m, x.Origin != transcript.OriginRecorded); gate != "" {
-		return Decision{Gate: gate, Decision: sessionmem.Decision{Reason: why}}, nil
+		return closed(gate, "%s", why)
+	}
+	st, err := sessionmem.LoadState(m.StateDirectory(), x.ID)
+	if err != nil {
+		return Decision{}, err
+	}
+	if st != nil {
+		if st.Process != 0 && job.Alive(st.Process, st.ProcessStart) {
+			return closed("running", "process %d writes it just now", st.Process)
+		}
+		if next := st.Tried.Add(st.Waits()); st.Failed > 0 && m.Env().Time().Before(next) {
+			return closed("failed", "the last %d tries failed; the next one is at %s. `mem-mcp jobs` says why", st.Failed, next.Local().Format("15:04"))
+		}
 	}
 	v, err := look(ctx, m, x)
 	if err != nil {
@@ -80,8 +108,12 @@ func Check(ctx context.Context, m *memory.Memory, x *transcript.Session) (Decisi
 	}
 	defer v.src.Close()
 	d := Decision{Decision: sessionmem.Decide(m.Config.Jobs.SessionMemory, v.state, v.measure), Gate: "thresholds"}
-	if d.Due {
-		d.Gate = "due"
+	if !d.Due {
+		return d, nil
+	}
+	if d.Gate = "due"; m.Config.Engine != fork.Provider && m.Config.Engine != fork.Command {
+		d.Due, d.Gate = false, "engine"
+		d.Reason += fmt.Sprintf("; but with the engine %s nothing writes it unasked. `mem-mcp engine use` names one that may, and session_summary_update takes one that the agent writes", m.Config.Engine)
 	}
 	return d, nil
 }
@@ -121,7 +153,7 @@ var ErrBusy = errors.New("another process writes the memory of this session just
 
 // Run is the body of a job: the agent writes the summary. It gives what it did in words.
 func Run(ctx context.Context, h *work.House, r *job.Run, x *transcript.Session, asked bool) (string, error) {
-	unlock, ok, err := h.Jobs.TryLock("session-memory-" + text.Hash(x.ID)[:12])
+	unlock, ok, err := h.Jobs.TryLock(lockOf(x))
 	if err != nil {
 		return "", err
 	}
@@ -138,6 +170,29 @@ func Run(ctx context.Context, h *work.House, r *job.Run, x *transcript.Session, 
 	if d := sessionmem.Decide(conf, v.state, v.measure); !d.Due && !asked {
 		return "nothing was written: " + d.Reason, nil // somebody else did meanwhile
 	}
+	st := sessionmem.State{Session: x.ID}
+	if v.state != nil {
+		st = *v.state
+	}
+	st.Process, st.ProcessStart, st.Tried = os.Getpid(), job.ProcessStart(os.Getpid()), h.Memory.Env().Time()
+	st.Failed++ // until it succeeds: a process that dies has failed
+	if err := st.Save(h.Memory.StateDirectory()); err != nil {
+		return "", err
+	}
+	words, err := renew(ctx, h, r, x, v, &st)
+	st.Process, st.ProcessStart = 0, ""
+	if err == nil {
+		st.Failed = 0
+	}
+	if saved := st.Save(h.Memory.StateDirectory()); saved != nil {
+		return "", errors.Join(err, saved)
+	}
+	return words, err
+}
+
+// renew has the summary written, and notes in st up to where it reaches.
+func renew(ctx context.Context, h *work.House, r *job.Run, x *transcript.Session, v *view, st *sessionmem.State) (string, error) {
+	conf := h.Memory.Config.Jobs.SessionMemory
 	now, err := sessionmem.Read(x)
 	if err != nil && !errors.Is(err, sessionmem.ErrNone) {
 		return "", err
@@ -145,34 +200,19 @@ func Run(ctx context.Context, h *work.House, r *job.Run, x *transcript.Session, 
 	if now == nil {
 		now = &sessionmem.File{}
 	}
-	since := transcript.UUID{}
-	if v.state != nil {
-		since = v.state.Leaf
-	}
-	c, err := inherit.Take(ctx, v.src, v.t, v.chain, inherit.Options{Since: since, Redact: h.Memory.Guard()})
+	c, err := inherit.Take(ctx, v.src, v.t, v.chain, inherit.Options{Since: st.Leaf, Redact: h.Memory.Guard()})
 	if err != nil {
 		return "", err
 	}
-	next, out, err := write(ctx, h, r, conf, now.Text, c)
+	next, err := write(ctx, h, r, conf, now.Text, c)
 	if err != nil {
 		return "", err
 	}
-	if !out.done() {
-		return "", fmt.Errorf("nothing was written: the run ended by its %s: %s", out.End, out.Reason)
-	}
-	clean, _ := h.Memory.Guard().Redact([]byte(next))
-	sum, cut := sessionmem.Parse(string(clean)).Cut(conf)
-	if sum.Filled() == 0 {
-		return "", errors.New("nothing was written: the agent left all sections empty")
-	}
-	f, err := sessionmem.Write(x, sum.String(), now.Hash)
+	f, sum, cut, err := put(h.Memory, x, next, now.Hash)
 	if err != nil {
 		return "", err
 	}
-	st := sessionmem.State{Session: x.ID, Leaf: c.Leaf, Tokens: v.measure.Tokens, Boundary: v.measure.Boundary, Updated: h.Memory.Env().Time(), Hash: f.Hash}
-	if err := st.Save(h.Memory.StateDirectory()); err != nil {
-		return "", err
-	}
+	st.Leaf, st.Tokens, st.Boundary, st.Updated, st.Hash = c.Leaf, v.measure.Tokens, v.measure.Boundary, h.Memory.Env().Time(), f.Hash
 	words := fmt.Sprintf("%s was written: %d of %d sections, about %d tokens", f.Path, sum.Filled(), len(sessionmem.Sections), sessionmem.Tokens(f.Text))
 	for _, o := range cut {
 		words += "; cut, since " + o.String()
@@ -180,20 +220,27 @@ func Run(ctx context.Context, h *work.House, r *job.Run, x *transcript.Session, 
 	return words, nil
 }
 
-type outcome struct{ *fork.Outcome }
-
-func (o outcome) done() bool { return o.End == fork.EndDone }
+// put writes a summary without secrets and within its limits.
+func put(m *memory.Memory, x *transcript.Session, next, expected string) (*sessionmem.File, *sessionmem.Summary, []sessionmem.Over, error) {
+	clean, _ := m.Guard().Redact([]byte(next))
+	sum, cut := sessionmem.Parse(string(clean)).Cut(m.Config.Jobs.SessionMemory)
+	if sum.Filled() == 0 {
+		return nil, sum, nil, errors.New("nothing was written: all sections are empty")
+	}
+	f, err := sessionmem.Write(x, sum.String(), expected)
+	return f, sum, cut, err
+}
 
 // write has the agent write the summary in a folder of its own, and once more where it
 // is over its limits.
-func write(ctx context.Context, h *work.House, r *job.Run, conf settings.SessionMemoryConfig, now string, c *inherit.Conversation) (string, outcome, error) {
+func write(ctx context.Context, h *work.House, r *job.Run, conf settings.SessionMemoryConfig, now string, c *inherit.Conversation) (string, error) {
 	parent := filepath.Join(h.Memory.StateDirectory(), "stages")
 	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return "", outcome{}, err
+		return "", err
 	}
 	dir, err := os.MkdirTemp(parent, "session-")
 	if err != nil {
-		return "", outcome{}, err
+		return "", err
 	}
 	defer os.RemoveAll(dir)
 	name := filepath.Join(dir, sessionmem.Name)
@@ -201,38 +248,53 @@ func write(ctx context.Context, h *work.House, r *job.Run, conf settings.Session
 		now = sessionmem.Template()
 	}
 	if err := os.WriteFile(name, []byte(now), 0o600); err != nil {
-		return "", outcome{}, err
+		return "", err
 	}
-	choice := h.Choose(r.Record().By == "hook")
+	choice := h.Choose(r.Record().By == byHook)
 	r.Progress(func(x *job.Record) { x.Engine, x.Detail, x.Why = choice.Name, choice.Detail, choice.Why })
 	if choice.Engine == nil {
-		return "", outcome{}, fmt.Errorf("no engine writes it by itself (%s): %s. session_summary_update takes a summary that the agent writes", choice.Name, choice.Why)
+		return "", fmt.Errorf("no engine writes it by itself (%s): %s. session_summary_update takes a summary that the agent writes", choice.Name, choice.Why)
 	}
 	o := work.Order{
 		System: system, Shared: c.Messages, Prompt: instruction(conf, c, h.Memory.Env().Time()),
 		Mounts: []gate.Mount{{Name: "session", Dir: dir, Files: []string{sessionmem.Name}, Write: onlySummary}},
 		Limits: fork.Limits{Turns: Turns, Wall: Wall, OutputTokens: OutputTokens, ToolCalls: ToolCalls, ReadBytes: ReadBytes},
 	}
-	for second := false; ; second = true {
-		got, err := h.Loose(ctx, r, choice, o, dir)
-		if err != nil {
-			return "", outcome{}, err
-		}
-		out := outcome{got}
-		if out.End == fork.EndCancelled {
-			return "", outcome{}, context.Canceled
-		}
-		text, err := summaryIn(name)
-		if err != nil {
-			return "", outcome{}, err
-		}
-		over := sessionmem.Parse(text).Check(conf)
-		if second || len(over) == 0 || !out.done() {
-			return text, out, nil
-		}
-		o.Prompt = condense(over)
+	first, err := written(ctx, h, r, choice, o, dir)
+	if err != nil {
+		return "", err
 	}
+	over := sessionmem.Parse(first).Check(conf)
+	if len(over) == 0 {
+		return first, nil
+	}
+	o.Prompt = condense(over)
+	shorter, err := written(ctx, h, r, choice, o, dir)
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if err != nil {
+		return first, nil // it is cut where it is over, which the report says
+	}
+	return shorter, nil
 }
+
+// written has the agent work once, and gives the summary that it left.
+func written(ctx context.Context, h *work.House, r *job.Run, choice engine.Choice, o work.Order, dir string) (string, error) {
+	out, err := h.Loose(ctx, r, choice, o, dir)
+	switch {
+	case err != nil:
+		return "", err
+	case out.End == fork.EndCancelled:
+		return "", context.Canceled
+	case out.End != fork.EndDone:
+		return "", fmt.Errorf("nothing was written: the run ended by its %s: %s", out.End, out.Reason)
+	}
+	return summaryIn(filepath.Join(dir, sessionmem.Name))
+}
+
+// byHook is who started a job that nobody asked for.
+const byHook = "hook"
 
 // onlySummary lets the one file be written.
 func onlySummary(rel string) error {
