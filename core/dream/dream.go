@@ -26,6 +26,8 @@ type Setting struct {
 	Project          project.Project
 	// Session is the one that asks. It does not count as news.
 	Session string
+	// Asked says that somebody only wants to know: a check changes nothing then.
+	Asked bool
 }
 
 // Of gives the Setting of an opened memory.

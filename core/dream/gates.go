@@ -95,8 +95,10 @@ func (s Setting) Check(ctx context.Context, start Start, all bool) (*Gates, erro
 	g.Gates[len(g.Gates)-1].Cost += stat
 	if st.Crashed {
 		g.Notes = append(g.Notes, "The last dream did not come to its end; it does not count.")
-		if err := s.Lock().Mend(); err != nil {
-			g.Notes = append(g.Notes, "Its mark could not be taken back: "+err.Error())
+		if !s.Asked {
+			if err := s.Lock().Mend(); err != nil {
+				g.Notes = append(g.Notes, "Its mark could not be taken back: "+err.Error())
+			}
 		}
 	}
 	if g.over(all) {

@@ -51,8 +51,10 @@ func (s Setting) sessions(ctx context.Context, start Start, g *Gates) (Gate, err
 		if sc, err = s.scan(ctx, g.Last); err != nil {
 			return Gate{}, err
 		}
-		if err := writeState(s.State, scanName, sc); err != nil {
-			g.Notes = append(g.Notes, "The next check will look for sessions again: "+err.Error())
+		if !s.Asked { // else the time until the next look would begin
+			if err := writeState(s.State, scanName, sc); err != nil {
+				g.Notes = append(g.Notes, "The next check will look for sessions again: "+err.Error())
+			}
 		}
 	}
 	ids, n := sc.without(s.Session)

@@ -79,7 +79,7 @@ func says(text string) string {
 	return `{"role":"assistant","model":"m","content":{"type":"text","text":` + mustJSON(text) + `}}`
 }
 
-func calls(id, name string, input any) string {
+func callsTool(id, name string, input any) string {
 	b, err := json.Marshal(map[string]any{"type": "tool_use", "id": id, "name": name, "input": input})
 	if err != nil {
 		panic(err)
@@ -112,7 +112,7 @@ func TestExtractWithTheClientsModel(t *testing.T) {
 		if !strings.Contains(messages, "Never mock the database.") {
 			return says("I was not shown the conversation.")
 		}
-		return calls("t1", "Write", args{"file_path": "/memory/no-mocks.md", "content": someTopic})
+		return callsTool("t1", "Write", args{"file_path": "/memory/no-mocks.md", "content": someTopic})
 	})
 	got := c.must("extract_start", nil)
 	if got["session"] != session || got["engine"] != "sampling" || got["job"] == "" {
@@ -135,9 +135,9 @@ func TestExtractWithTheClientsModel(t *testing.T) {
 		case strings.Contains(messages, `"t2"`):
 			return says("Done.")
 		case strings.Contains(messages, `"t1"`):
-			return calls("t2", "Edit", args{"file_path": "/session/summary.md", "old_string": "# Session Title\n_" + sessionmem.Sections[0].About + "_\n", "new_string": "# Session Title\n_" + sessionmem.Sections[0].About + "_\nNo mocks\n"})
+			return callsTool("t2", "Edit", args{"file_path": "/session/summary.md", "old_string": "# Session Title\n_" + sessionmem.Sections[0].About + "_\n", "new_string": "# Session Title\n_" + sessionmem.Sections[0].About + "_\nNo mocks\n"})
 		}
-		return calls("t1", "Read", args{"file_path": "/session/summary.md"})
+		return callsTool("t1", "Read", args{"file_path": "/session/summary.md"})
 	})
 	up := c2.must("session_summary_update", nil)
 	if up["job"] == nil {
