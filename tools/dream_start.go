@@ -94,7 +94,7 @@ func (t target) startDream(ctx context.Context, id string, wait bool) (*startedD
 	if err != nil {
 		return nil, err
 	}
-	r, err := t.begin(h, c, job.Record{Kind: job.Dream, Session: s.Session, Params: params}, func(ctx context.Context, run *job.Run) error {
+	r, err := t.begin(h, c, job.Record{Kind: job.Dream, Session: s.Session, Params: params, Phase: work.PhaseStarting}, func(ctx context.Context, run *job.Run) error {
 		_, err := dream.RunJob(ctx, h, run, fixer)
 		return err
 	})

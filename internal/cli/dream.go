@@ -126,7 +126,7 @@ func (a *app) dreamHere(ctx context.Context, m *memory.Memory, jobs *job.Jobs, o
 		by = "schedule"
 	}
 	var ran *dream.Ran
-	made, body, err := h.Here(job.Record{Kind: job.Dream, By: by, Params: params}, func(ctx context.Context, run *job.Run) (err error) {
+	made, body, err := h.Here(job.Record{Kind: job.Dream, By: by, Params: params, Phase: work.PhaseStarting}, func(ctx context.Context, run *job.Run) (err error) {
 		stop := a.live(o.watch, run.Record)
 		defer stop()
 		ran, err = dream.RunJob(ctx, h, run, fixer)

@@ -7,6 +7,7 @@ import (
 	"mem/core/hook"
 	"mem/core/job"
 	"mem/core/memory"
+	"mem/core/work"
 	"mem/diagnostics/mending"
 )
 
@@ -39,5 +40,5 @@ func (afterDream) Check(ctx context.Context, c hook.Case) ([]job.Record, []strin
 	if err != nil {
 		return nil, nil, err
 	}
-	return []job.Record{{Kind: job.Dream, By: "hook", Session: c.Turn.Session, Params: params}}, reasons, nil
+	return []job.Record{{Kind: job.Dream, By: "hook", Session: c.Turn.Session, Params: params, Phase: work.PhaseStarting}}, reasons, nil
 }
