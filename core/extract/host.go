@@ -23,8 +23,7 @@ type Params struct {
 }
 
 // Queue has a session wait for a host: its record is offered to the next conversation. A
-// session waits once; what came since is added to what waits. A host that has it already
-// sees it in the session, which it is in or reads to its end.
+// session waits once; what came since is added to what waits, unless a host has it already.
 func Queue(h *work.House, w Waiting, leaf transcript.UUID, by, why string) (*job.Record, error) {
 	p, err := json.Marshal(Params{Version: 1, Transcript: w.Transcript, Leaf: leaf})
 	if err != nil {
@@ -37,9 +36,11 @@ func Queue(h *work.House, w Waiting, leaf transcript.UUID, by, why string) (*job
 	for _, r := range open {
 		switch {
 		case r.Session != w.Session || len(r.Params) == 0: // without them it is one for a process
-		case r.State == job.Waiting || r.State == job.Queued && r.Process == 0:
+		case r.State == job.Waiting:
+			return r, nil
+		case r.State == job.Queued && r.Process == 0:
 			return h.Jobs.Update(r.ID, func(r *job.Record) error {
-				if r.State != job.Queued && r.State != job.Waiting {
+				if r.State != job.Queued {
 					return fmt.Errorf("the job %s was taken up meanwhile", r.ID)
 				}
 				r.Params = p
@@ -105,24 +106,29 @@ func Hand(ctx context.Context, h *work.House, id, own string) (*Handed, error) {
 // Leave has a session wait for the next conversation, since somebody asked for it and
 // nobody else thinks. Where nothing is to be looked at it gives why instead.
 func Leave(ctx context.Context, h *work.House, session, path, by string) (*job.Record, *Served, error) {
+	r, _, idle, err := leave(ctx, h, session, path, by)
+	return r, idle, err
+}
+
+func leave(ctx context.Context, h *work.House, session, path, by string) (*job.Record, transcript.UUID, *Served, error) {
 	w := Waiting{Session: session, Transcript: path}
 	v, err := look(ctx, h, w)
 	if err != nil {
-		return nil, nil, err
+		return nil, transcript.UUID{}, nil, err
 	}
 	fresh, leaf := len(v.fresh), v.chain.ResumePoint(v.t)
 	v.src.Close()
 	if fresh == 0 {
-		return nil, &Served{Session: session, Gate: "nothing-new", Reason: "nothing was said since the last run"}, nil
+		return nil, leaf, &Served{Session: session, Gate: "nothing-new", Reason: "nothing was said since the last run"}, nil
 	}
 	r, err := Queue(h, w, leaf, by, "the calling agent does it")
-	return r, nil, err
+	return r, leaf, nil, err
 }
 
 // ForHost gives a session to a host that asked for it: its new part is looked at by the
 // calling agent. Where nothing is to be looked at it gives why instead.
 func ForHost(ctx context.Context, h *work.House, session, path string, own bool) (*Handed, *Served, error) {
-	r, idle, err := Leave(ctx, h, session, path, "tool")
+	r, leaf, idle, err := leave(ctx, h, session, path, "tool")
 	if err != nil || idle != nil {
 		return nil, idle, err
 	}
@@ -134,7 +140,13 @@ func ForHost(ctx context.Context, h *work.House, session, path string, own bool)
 	if err != nil {
 		return nil, nil, err
 	}
-	return handed, nil, nil
+	// What it is handed now reaches to the end of the session.
+	p, err := json.Marshal(Params{Version: 1, Transcript: path, Leaf: leaf})
+	if err != nil {
+		return nil, nil, err
+	}
+	_, err = h.Jobs.Update(r.ID, func(r *job.Record) error { r.Params = p; return nil })
+	return handed, nil, err
 }
 
 // Finish is the Finisher of extractions: once what the host handed back is settled, the

@@ -46,6 +46,9 @@ func loadsItself(c Case) bool {
 // maxWaiting is how many waiting jobs are told one by one.
 const maxWaiting = 5
 
+// takenWith names the tool that gives a job of a kind to an agent.
+var takenWith = map[string]string{job.Extract: "extract_start"}
+
 // waiting offers the jobs for which no engine was there.
 func waiting(_ context.Context, c Case) ([]string, error) {
 	open, err := c.Jobs.List(job.ListOptions{Open: true})
@@ -62,7 +65,11 @@ func waiting(_ context.Context, c Case) ([]string, error) {
 			more++
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("- job %s: %s, since %s", r.ID, memdir.Shown(r.Kind, 40), r.Created.UTC().Format("2006-01-02 15:04 MST")))
+		with := ""
+		if tool := takenWith[r.Kind]; tool != "" {
+			with = " (" + tool + " with this job)"
+		}
+		lines = append(lines, fmt.Sprintf("- job %s: %s%s, since %s", r.ID, memdir.Shown(r.Kind, 40), with, r.Created.UTC().Format("2006-01-02 15:04 MST")))
 	}
 	if len(lines) == 0 {
 		return nil, nil

@@ -98,7 +98,9 @@ func (a *app) extractSession(ctx context.Context, m *memory.Memory, ref string, 
 			if idle != nil {
 				return a.show(idle, func() { a.Printf("%s\n", idle.Reason) })
 			}
-			return a.show(r, func() { a.Printf("queued %s: the next conversation is asked to do it, since nobody else thinks for mem here\n", r.ID) })
+			return a.show(r, func() {
+				a.Printf("queued %s: the next conversation is asked to do it, since nobody else thinks for mem here\n", r.ID)
+			})
 		}
 		if err := extract.Ask(m, x.ID, x.Path); err != nil {
 			return err

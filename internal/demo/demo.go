@@ -86,6 +86,7 @@ func scenes() []scene {
 		{"secret", "A secret is not written", playSecret},
 		{"undo", "A deletion is taken back", playUndo},
 		{"session", "A conversation that another session left is taken up", playSession},
+		{"learns", "A turn ends: what it taught becomes memory, by itself", playLearns},
 		{"files", "What is on disk at the end: plain Markdown", playFiles},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ import (
 // lying in one way.
 func TestMain(m *testing.M) {
 	switch {
-	case len(os.Args) > 1 && (os.Args[1] == "serve" || os.Args[1] == "where"):
+	case len(os.Args) > 1 && slices.Contains([]string{"serve", "where", "hook", "jobs", "job"}, os.Args[1]):
 		os.Exit(serve(os.Stdout, os.Args[1:]))
 	case len(os.Args) > 2 && os.Args[1] == "editor":
 		os.Exit(edit(os.Args[2]))
@@ -103,6 +104,11 @@ var lies = map[string]lie{
 	"resumes at another place":            {step: "session", old: `"resumePoint":"7c1e5b52`, new: `"resumePoint":"7c1e5b53`},
 	"hides that a row was cut":            {step: "session", old: `truncated`, new: `read`},
 	"shows the token of a session":        {step: "session", old: `[redacted github-pat]"}]}`, new: "ghp_1B4nK7qXw9" + "RtYp2LmZc8VdHs5JfGa3TeUoQi" + `"}]}`},
+	"learns nothing":                      {step: "learns", old: `"state": "done"`, new: `"state": "failed"`},
+	"hides what was refused":              {step: "learns", old: `"refused": [`, new: `"rejected": [`},
+	"does not say where it learnt":        {step: "learns", old: `originSessionId: 9d2e1f04`, new: `originSessionId: 00000000`},
+	"learns something else":               {step: "learns", old: `whole numbers of cents`, new: `floating point numbers`},
+	"keeps no entry":                      {step: "learns", old: `(prices-are-cents.md)`, new: `(prices.md)`},
 	"records nothing":                     {step: "session", old: `rates.go keeps`, new: `rates.go loses`},
 }
 
@@ -157,7 +163,7 @@ func left(t *testing.T, dir string) []string {
 	return all
 }
 
-var stepNames = []string{"where", "forgets", "remembers", "replace", "overflow", "editor", "writers", "outside", "secret", "undo", "session", "files"}
+var stepNames = []string{"where", "forgets", "remembers", "replace", "overflow", "editor", "writers", "outside", "secret", "undo", "session", "learns", "files"}
 
 func TestDemoHolds(t *testing.T) {
 	var out bytes.Buffer
@@ -177,13 +183,13 @@ func TestDemoHolds(t *testing.T) {
 	if strings.Join(names, " ") != strings.Join(stepNames, " ") {
 		t.Errorf("steps %v", names)
 	}
-	if !report.OK || report.Servers < 9 || report.Checks < 40 {
+	if !report.OK || report.Servers < 10 || report.Checks < 40 {
 		t.Errorf("report %+v", report)
 	}
 	if strings.Contains(out.String(), "\x1b") {
 		t.Error("colours in a pipe")
 	}
-	for _, want := range []string{"1/12  Where memory lies", "12/12  What is on disk", "All 12 steps hold"} {
+	for _, want := range []string{"1/13  Where memory lies", "13/13  What is on disk", "All 13 steps hold"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q", want)
 		}
@@ -255,7 +261,7 @@ func (c cancelling) Write(b []byte) (int, error) {
 }
 
 func TestDemoInterrupted(t *testing.T) {
-	for _, at := range []string{"1/12", "conversation 1: memory_write", "4 servers write"} {
+	for _, at := range []string{"1/13", "conversation 1: memory_write", "4 servers write", "mem-mcp hook < Stop"} {
 		t.Run(at, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -274,7 +280,7 @@ func TestDemoInterrupted(t *testing.T) {
 
 func TestDemoOutputGone(t *testing.T) {
 	opt := options(t)
-	opt.Out = cancelling{at: "2/12", cancel: func() {}, err: io.ErrClosedPipe}
+	opt.Out = cancelling{at: "2/13", cancel: func() {}, err: io.ErrClosedPipe}
 	_, err := demo.Run(t.Context(), opt)
 	if !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("error %v", err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // scratch is the directory in which the demo lives: a home, a project with a
@@ -98,9 +99,17 @@ func environment(home string, getenv func(string) string) []string {
 	return env
 }
 
+// removeTries is how often removing is tried: a process of a job whose record is written
+// already may be about to end.
+const removeTries = 20
+
 func (s *scratch) remove() error {
-	if err := os.RemoveAll(s.root); err != nil {
-		return fmt.Errorf("removing the scratch directory: %w. Remove %s yourself", err, s.root)
+	var err error
+	for range removeTries {
+		if err = os.RemoveAll(s.root); err == nil {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
-	return nil
+	return fmt.Errorf("removing the scratch directory: %w. Remove %s yourself", err, s.root)
 }

@@ -31,6 +31,8 @@ type stage struct {
 	// longMemory is the memory directory whose index is too long.
 	longMemory     string
 	languageServer []string // starts mem-lsp; empty where there is none
+	// hooked says that a hook ran, which may have started a process.
+	hooked bool
 }
 
 // args are the arguments of a call, in the order in which they are shown.
@@ -226,19 +228,61 @@ func (s *stage) run(dir string, into any, arguments ...string) {
 	if s.err != nil {
 		return
 	}
-	command := append(slices.Clone(s.command), arguments...)
-	cmd := exec.CommandContext(s.ctx, command[0], command[1:]...)
-	var out, errOut bytes.Buffer
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = s.scratch.env, dir, &out, &errOut, endWait
 	name := "mem-mcp " + strings.Join(arguments, " ")
 	s.print.command(name, dir)
+	if out := s.quietly(dir, into, arguments...); out != nil {
+		s.note(&Call{To: "command line", Name: name, Result: json.RawMessage(out)})
+	}
+}
+
+// quietly runs a command without showing it.
+func (s *stage) quietly(dir string, into any, arguments ...string) []byte {
+	if s.err != nil {
+		return nil
+	}
+	out, err := s.output(s.ctx, dir, arguments...)
+	if err == nil {
+		if err = json.Unmarshal(out, into); err != nil {
+			err = fmt.Errorf("reading what mem-mcp %s printed: %w", strings.Join(arguments, " "), err)
+		}
+	}
+	if err != nil {
+		s.fail(err)
+		return nil
+	}
+	return out
+}
+
+func (s *stage) output(ctx context.Context, dir string, arguments ...string) ([]byte, error) {
+	command := append(slices.Clone(s.command), arguments...)
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	var out, errOut bytes.Buffer
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = s.scratch.env, dir, &out, &errOut, endWait
 	if err := cmd.Run(); err != nil {
-		s.fail(fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(errOut.String())))
+		return nil, fmt.Errorf("mem-mcp %s: %w: %s", strings.Join(arguments, " "), err, strings.TrimSpace(errOut.String()))
+	}
+	return out.Bytes(), nil
+}
+
+// endJobs ends what a hook started and waits until it is over, also where the demo was
+// told to stop.
+func (s *stage) endJobs() {
+	if !s.hooked {
 		return
 	}
-	if err := json.Unmarshal(out.Bytes(), into); err != nil {
-		s.fail(fmt.Errorf("reading what %s printed: %w", name, err))
-		return
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), endWait)
+	defer cancel()
+	for ctx.Err() == nil {
+		var l struct {
+			Jobs []struct{ ID, State string }
+		}
+		out, err := s.output(ctx, s.scratch.project, "jobs", "--open", "--json")
+		if err != nil || json.Unmarshal(out, &l) != nil || len(l.Jobs) == 0 {
+			break // there is nothing more that can be ended
+		}
+		for _, j := range l.Jobs {
+			_, _ = s.output(ctx, s.scratch.project, "jobs", "cancel", j.ID) // it may just be over
+		}
 	}
-	s.note(&Call{To: "command line", Name: name, Result: json.RawMessage(out.Bytes())})
+	s.hooked = false
 }
