@@ -141,31 +141,45 @@ func prepare(ctx context.Context, st *stage.Stage, first *Outcome) ([]claim, err
 		if !ok {
 			continue
 		}
-		c := claim{Did: "corrected", Why: memdir.Shown(u.Reason, maxItemText)}
+		var gone, kept []string
 		for _, f := range u.Change.Files {
 			after := next[f.Path]
 			var err error
 			if after == nil {
-				c.Did = "merged"
+				gone = append(gone, f.Path)
 				err = st.Remove(f.Path)
 			} else {
+				kept = append(kept, f.Path)
 				err = st.Put(f.Path, *after)
 			}
 			if err != nil {
 				return nil, err
 			}
 			now[f.Path] = after
-			if f.Path == memfile.IndexName {
-				continue
-			}
-			if after != nil && c.Did == "merged" || len(u.Change.Files) == 1 {
-				c.Into = f.Path
-			}
-			c.Files = append(c.Files, f.Path)
 		}
-		made = append(made, c)
+		made = append(made, claimsFor(u, gone, kept)...)
 	}
 	return made, nil
+}
+
+// claimsFor says what a unit did that was made on the copy.
+func claimsFor(u proposal.Unit, gone, kept []string) (out []claim) {
+	why := memdir.Shown(u.Reason, maxItemText)
+	for _, p := range kept {
+		switch {
+		case p == memfile.IndexName && len(gone) > 0:
+		case len(gone) > 0: // they stay together
+			out = append(out, claim{Did: "merged", Files: gone, Into: p, Why: why})
+		case p != memfile.IndexName && len(kept) > 1:
+			out = append(out, claim{Did: "corrected", Files: []string{p}, Why: "takes details that stood in the index"})
+		default:
+			out = append(out, claim{Did: "corrected", Files: []string{p}, Why: why})
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, claim{Did: "dropped", Files: gone, Why: why})
+	}
+	return out
 }
 
 // fitted gives the texts that a unit leaves on a stage where now stands, false where it

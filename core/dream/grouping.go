@@ -446,9 +446,10 @@ func order(f change.File) int {
 func (r *result) explain(u *proposal.Unit) {
 	var reasons, sources []string
 	seen := map[string]bool{}
+	alone := len(u.Change.Files) == 1
 	for _, c := range r.claims {
 		about := slices.ContainsFunc(u.Change.Files, func(f change.File) bool {
-			return f.Path != memfile.IndexName && (c.about(f.Path) || c.about(f.Target()))
+			return (alone || f.Path != memfile.IndexName) && (c.about(f.Path) || c.about(f.Target()))
 		})
 		if !about || c.Why == "" || seen[c.Why] {
 			continue
@@ -468,6 +469,9 @@ func (r *result) unproven() (out []string) {
 	for _, c := range r.claims {
 		var missing []string
 		for _, p := range c.Files {
+			if p == memfile.IndexName && r.index != nil {
+				continue
+			}
 			f := r.by[p]
 			if f == nil || (c.Did == "dropped" || c.Did == "merged" && p != c.Into) && f.stays && !f.loses {
 				missing = append(missing, memdir.ShownName(p))
