@@ -2,7 +2,10 @@ package dream
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
 	"mem/core/settings"
@@ -173,6 +176,11 @@ func (s Setting) time(start Start, st Standing) Gate {
 	passed := start == Explicit
 	least := time.Duration(s.Config.Jobs.Dream.MinHours) * time.Hour
 	if st.Last.IsZero() {
+		if !st.exists {
+			if _, err := os.Lstat(s.Directory); errors.Is(err, fs.ErrNotExist) {
+				return Gate{Passed: passed, Reason: "there is no memory yet; the first one that is written creates its directory"}
+			}
+		}
 		return Gate{Open: true, Reason: "there was no dream yet"}
 	}
 	when := st.Last.UTC().Format(time.RFC3339)

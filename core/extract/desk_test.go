@@ -23,7 +23,7 @@ import (
 
 // desk is a project with a memory, a conversation and a scripted model.
 type desk struct {
-	t     *testing.T
+	t     testing.TB
 	dir   string
 	env   settings.Env
 	m     *memory.Memory
@@ -60,7 +60,7 @@ func newDesk(t *testing.T, s *modeltest.Server, config string) *desk {
 }
 
 // newDeskAt speaks one of the APIs.
-func newDeskAt(t *testing.T, s *modeltest.Server, api, config string) *desk {
+func newDeskAt(t testing.TB, s *modeltest.Server, api, config string) *desk {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -95,6 +95,12 @@ func (d *desk) write(name, content string) {
 	if err := os.WriteFile(p, []byte(content), 0o600); err != nil {
 		d.t.Fatal(err)
 	}
+}
+
+// relative is the memory directory below the desk.
+func relative(d *desk) (string, error) {
+	rel, err := filepath.Rel(d.dir, d.m.Location.Directory)
+	return filepath.ToSlash(rel), err
 }
 
 // say adds messages to a conversation, the person's and the agent's in turn.

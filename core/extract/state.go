@@ -107,7 +107,7 @@ func (s state) setCursor(c Cursor) error {
 	if err != nil {
 		return err
 	}
-	return save(name, c)
+	return save(name, c, durable)
 }
 
 // counted is how many turns of a session ended since its last run.
@@ -134,7 +134,7 @@ func (s state) setTurns(session string, n int) error {
 		return err
 	}
 	if n > 0 {
-		return save(name, counted{1, n})
+		return save(name, counted{1, n}, quick)
 	}
 	return gone(os.Remove(name))
 }
@@ -167,7 +167,7 @@ func (s state) wait(w Waiting) error {
 	if before, ok, err := s.waits(w.Session); err == nil && ok && before.Asked {
 		w.Asked = true // what somebody asked for is not forgotten for a turn that ends
 	}
-	return save(name, w)
+	return save(name, w, quick)
 }
 
 // waiting lists the sessions that wait, the longest first, and those after all others on
@@ -238,7 +238,7 @@ const runnerFile = "running.json"
 // begin notes who runs; end takes that back. Only who has the lock calls them.
 func (s state) begin(id string) (end func() error, err error) {
 	name := filepath.Join(s.dir, runnerFile)
-	if err := save(name, runner{1, id, os.Getpid(), job.ProcessStart(os.Getpid())}); err != nil {
+	if err := save(name, runner{1, id, os.Getpid(), job.ProcessStart(os.Getpid())}, quick); err != nil {
 		return nil, err
 	}
 	return func() error { return gone(os.Remove(name)) }, nil
@@ -266,8 +266,15 @@ func load(name string, into any) (ok bool, err error) {
 	return json.Unmarshal(b, into) == nil, nil
 }
 
+// What is quick may be lost when the machine fails; a session then waits for its next turn.
+// Hooks write nothing else: to wait for the disk would keep a session waiting.
+const (
+	quick   = false
+	durable = true
+)
+
 // save writes a file of ours: a reader sees the old one or the new one.
-func save(name string, v any) error {
+func save(name string, v any, durable bool) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -281,7 +288,7 @@ func save(name string, v any) error {
 		return err
 	}
 	_, err = f.Write(append(b, '\n'))
-	if err == nil {
+	if err == nil && durable {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {

@@ -63,7 +63,10 @@ type Task struct {
 	Tools  Tools
 	// Stage is the folder that Tools write to, for engines that run programs of their own.
 	// They may change nothing else.
-	Stage  string
+	Stage string
+	// Mount is what the instructions call that folder, such as "memory" for /memory, which it is
+	// unless told.
+	Mount  string
 	Limits Limits
 	// Progress is told of every turn; nil asks for none. It must not block.
 	Progress func(Progress)

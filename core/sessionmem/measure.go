@@ -22,6 +22,8 @@ type State struct {
 	// Boundary is the compaction that the context began with.
 	Boundary transcript.UUID `json:"boundary,omitzero"`
 	Updated  time.Time       `json:"updated,omitzero"`
+	// Size is that of the transcript then.
+	Size int64 `json:"size,omitempty"`
 	// Hash is that of the summary as it was written.
 	Hash string `json:"hash,omitempty"`
 	// Process writes it anew since Tried, or did and died.
@@ -79,6 +81,10 @@ func contextOf(raw json.RawMessage) int {
 	if json.Unmarshal(raw, &u) != nil {
 		return 0
 	}
+	return u.tokens()
+}
+
+func (u usage) tokens() int {
 	n := u.Message.Usage
 	return n.Input + n.CacheRead + n.CacheWrite + n.Output
 }

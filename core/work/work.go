@@ -132,9 +132,15 @@ func (h *House) Loose(ctx context.Context, run *job.Run, c engine.Choice, o Orde
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
 	before := run.Record()
+	mount := ""
+	for _, m := range o.Mounts {
+		if m.Dir == dir {
+			mount = m.Name
+		}
+	}
 	out, err := c.Engine.Run(ctx, fork.Task{
 		Job: run.ID(), Kind: before.Kind, Memory: h.Memory.Location.Directory, System: o.System, Shared: o.Shared, Prompt: o.Prompt,
-		Tools: g, Stage: dir, Limits: o.Limits,
+		Tools: g, Stage: dir, Mount: mount, Limits: o.Limits,
 		Progress: func(p fork.Progress) { run.Progress(func(r *job.Record) { follow(r, &before, p) }) },
 	})
 	if err != nil {

@@ -46,7 +46,7 @@ func newHookScene(tb testing.TB) *hookScene {
 	for i := 0; b.Len() < 10<<20; i++ {
 		uuid := fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
 		role := []string{"user", "assistant"}[i%2]
-		fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"type":%q,"message":{"role":%q,"content":%q},"uuid":%q,"timestamp":"2026-11-30T10:00:00Z","cwd":%q,"sessionId":"session","version":"2.1.332"}`+"\n",
+		fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"type":%q,"message":{"role":%q,"content":%q,"usage":{"input_tokens":90000}},"uuid":%q,"timestamp":"2026-11-30T10:00:00Z","cwd":%q,"sessionId":"session","version":"2.1.332"}`+"\n",
 			parent, role, role, strings.Repeat("some words ", 40), uuid, s.project)
 		parent = fmt.Sprintf("%q", uuid)
 	}

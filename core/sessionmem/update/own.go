@@ -72,7 +72,7 @@ func Own(ctx context.Context, m *memory.Memory, jobs *job.Jobs, x *transcript.Se
 	if err != nil {
 		return nil, err
 	}
-	st := sessionmem.State{Session: x.ID, Leaf: v.measure.Leaf, Tokens: v.measure.Tokens, Boundary: v.measure.Boundary, Updated: m.Env().Time(), Hash: f.Hash}
+	st := sessionmem.State{Session: x.ID, Leaf: v.measure.Leaf, Tokens: v.measure.Tokens, Boundary: v.measure.Boundary, Size: v.src.Size(), Updated: m.Env().Time(), Hash: f.Hash}
 	if err := st.Save(m.StateDirectory()); err != nil {
 		return nil, err
 	}

@@ -102,20 +102,36 @@ func Check(ctx context.Context, m *memory.Memory, x *transcript.Session) (Decisi
 			return closed("failed", "the last %d tries failed; the next one is at %s. `mem-mcp jobs` says why", st.Failed, next.Local().Format("15:04"))
 		}
 	}
+	src, err := transcript.Open(x.Path)
+	if err != nil {
+		return Decision{}, err
+	}
+	d, surely := sessionmem.Peek(m.Config.Jobs.SessionMemory, st, src, src.Size())
+	if err := src.Close(); err != nil {
+		return Decision{}, err
+	}
+	if surely {
+		return Decision{Decision: d, Gate: "thresholds"}, nil
+	}
 	v, err := look(ctx, m, x)
 	if err != nil {
 		return Decision{}, err
 	}
 	defer v.src.Close()
+	return decide(m, v), nil
+}
+
+// decide applies the thresholds, and what the engine may do unasked.
+func decide(m *memory.Memory, v *view) Decision {
 	d := Decision{Decision: sessionmem.Decide(m.Config.Jobs.SessionMemory, v.state, v.measure), Gate: "thresholds"}
 	if !d.Due {
-		return d, nil
+		return d
 	}
 	if d.Gate = "due"; m.Config.Engine != fork.Provider && m.Config.Engine != fork.Command {
 		d.Due, d.Gate = false, "engine"
 		d.Reason += fmt.Sprintf("; but with the engine %s nothing writes it unasked. `mem-mcp engine use` names one that may, and session_summary_update takes one that the agent writes", m.Config.Engine)
 	}
-	return d, nil
+	return d
 }
 
 // view is a session as a run looks at it.
@@ -212,7 +228,7 @@ func renew(ctx context.Context, h *work.House, r *job.Run, x *transcript.Session
 	if err != nil {
 		return "", err
 	}
-	st.Leaf, st.Tokens, st.Boundary, st.Updated, st.Hash = c.Leaf, v.measure.Tokens, v.measure.Boundary, h.Memory.Env().Time(), f.Hash
+	st.Leaf, st.Tokens, st.Boundary, st.Size, st.Updated, st.Hash = c.Leaf, v.measure.Tokens, v.measure.Boundary, v.src.Size(), h.Memory.Env().Time(), f.Hash
 	words := fmt.Sprintf("%s was written: %d of %d sections, about %d tokens", f.Path, sum.Filled(), len(sessionmem.Sections), sessionmem.Tokens(f.Text))
 	for _, o := range cut {
 		words += "; cut, since " + o.String()
