@@ -157,7 +157,7 @@ func (a *app) live(each bool, record func() job.Record) (stop func()) {
 		tick := time.NewTicker(200 * time.Millisecond)
 		defer tick.Stop()
 		var seen turns
-		for {
+		show := func() {
 			r := record()
 			if each {
 				for _, l := range seen.fresh(&r) {
@@ -167,8 +167,12 @@ func (a *app) live(each bool, record func() job.Record) (stop func()) {
 			if say != nil {
 				say(stateLine(&r))
 			}
+		}
+		for {
+			show()
 			select {
 			case <-end:
+				show() // what came since
 				return
 			case <-tick.C:
 			}
