@@ -76,8 +76,27 @@ func extractStart() spec {
 	}
 }
 
-// takeUp gives a queued job to the calling agent.
+// takeUp gives a queued job to the calling agent, or to its client's model where the
+// configuration names that. Nobody asked for it, so nobody else is asked to think.
 func (t target) takeUp(ctx context.Context, h *work.House, id string) (*startedExtract, error) {
+	if c := h.Choose(true); c.Engine != nil {
+		r, err := t.extraction(id)
+		if err != nil {
+			return nil, err
+		}
+		if r.State != job.Queued || r.Process != 0 {
+			return nil, fmt.Errorf("the job %s is %s; only one that waits can be taken up", r.ID, r.State)
+		}
+		out, err := t.startExtract(ctx, h, r.Session)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := h.Jobs.Cancel(r.ID); err != nil {
+			return nil, err
+		}
+		out.Notes = append(out.Notes, "The job "+r.ID+" that waited is replaced by it.")
+		return out, nil
+	}
 	mine := t.Env().Getenv("CLAUDE_CODE_SESSION_ID")
 	x, err := extract.Hand(ctx, h, id, mine)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mem/core/fork"
 	"mem/core/memory"
 )
 
@@ -61,6 +62,8 @@ func switches(m *memory.Memory, turn Turn) (Decision, bool) {
 		return Decision{Gate: "memory", Reason: "memory is switched off: " + m.Location.Memory.Why}, false
 	case !m.Config.Jobs.Extract.Enabled:
 		return Decision{Gate: "setting", Reason: "jobs.extract.enabled is false (" + m.Config.Source("jobs.extract.enabled") + ")"}, false
+	case m.Config.Engine == fork.None:
+		return Decision{Gate: "engine", Reason: "the engine is none (" + m.Config.Source("engine") + ")"}, false
 	case turn.Session == "":
 		return Decision{Gate: "session", Reason: "the turn names no session"}, false
 	}

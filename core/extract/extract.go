@@ -35,7 +35,7 @@ type Decision struct {
 	// Run says that a run is due: the session waits for it now.
 	Run    bool   `json:"run"`
 	Reason string `json:"reason"`
-	// Gate names what decided: "agent", "memory", "setting", "session", "counter", "over",
+	// Gate names what decided: "agent", "memory", "setting", "engine", "session", "counter", "over",
 	// "running", or "due".
 	Gate string `json:"gate"`
 }

@@ -261,10 +261,11 @@ const maxReport = 2_000
 // moves when that is done.
 func noEngine(h *work.House, r *job.Run, w Waiting, out *Served, c engine.Choice, leaf transcript.UUID) error {
 	out.Gate = "engine"
-	if c.Missing != "" {
+	waits := c.Name == fork.Host || c.Name == fork.Sampling // whose client may be there then
+	if c.Missing != "" && !waits {
 		return fmt.Errorf("the engine %s, which the configuration names, cannot be used: %s", c.Name, c.Missing)
 	}
-	if c.Name != fork.Host {
+	if !waits {
 		out.Reason = "nobody thinks: " + c.Why
 		return nil
 	}

@@ -13,12 +13,12 @@ import (
 func TestPeekAgrees(t *testing.T) {
 	said, silent := 0, 0
 	conf := seed
-	for n := range uint64(12) {
+	for n := range uint64(5) {
 		r := rand.New(rand.NewPCG(n, 1))
 		s := &script{}
 		var st *State
 		context := 0
-		for step := range 60 {
+		for step := range 40 {
 			switch r.IntN(8) {
 			case 0:
 				s.prompt(strings.Repeat("word ", r.IntN(3_000)))

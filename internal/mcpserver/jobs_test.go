@@ -13,12 +13,15 @@ import (
 	"time"
 
 	"mem/core/dream"
+	"mem/core/engine"
 	"mem/core/extract"
 	"mem/core/job"
 	"mem/core/memory"
+	"mem/core/project"
 	"mem/core/proposal"
 	"mem/core/sessionmem"
 	"mem/core/settings"
+	"mem/core/work"
 	"mem/tools"
 )
 
@@ -157,6 +160,51 @@ func TestExtractWithTheClientsModel(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatal("no summary came")
 		}
+	}
+}
+
+// TestOfferedToTheClientsModel: what no process could do since only the client has a
+// model, that model does when the next conversation takes it up.
+func TestOfferedToTheClientsModel(t *testing.T) {
+	e := realEnv(t)
+	record(t, e, session, nil, "Never mock the database.", "I will not.")
+	if err := os.MkdirAll(e.ConfigDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(e.ConfigDir, "config.yaml"), []byte("engine: sampling\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := memory.Open(memory.Options{Env: e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	path := filepath.Join(e.Home, ".claude", "projects", project.Slug(e.Cwd), session+".jsonl")
+	if got, err := extract.Ended(m, extract.Turn{Session: session, Transcript: path}, false); err != nil || !got.Run {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	h := &work.House{Memory: m, Jobs: job.Open(m.StateDirectory(), e), Proposals: proposal.Of(m), Choose: func(automatic bool) engine.Choice {
+		return engine.Choose(e, m.Config, engine.Have{Host: true}, automatic) // as in a process that no client talks to
+	}}
+	_, body, err := h.Here(job.Record{Kind: job.Extract, By: "hook"}, func(ctx context.Context, run *job.Run) error { return extract.Run(ctx, h, run) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := body(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	open, err := h.Jobs.List(job.ListOptions{Open: true})
+	if err != nil || len(open) != 1 || open[0].State != job.Queued {
+		t.Fatalf("%+v, %v", open, err)
+	}
+	c := lending(t, e, func(string) string { return says("Nothing to keep.") })
+	got := c.must("extract_start", args{"job": open[0].ID})
+	if got["engine"] != "sampling" || got["job"] == open[0].ID {
+		t.Fatalf("%v", got)
+	}
+	until(t, c, got["job"].(string), "done")
+	if r, err := h.Jobs.Get(open[0].ID); err != nil || r.State != job.Cancelled {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 
