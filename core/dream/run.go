@@ -198,7 +198,11 @@ func (s Setting) work(ctx context.Context, m *memory.Memory, o RunOptions, out *
 	}
 	out.Report = r
 	store := proposal.Of(m)
-	first, err := store.Settle(ctx, proposal.Submission{Job: o.Job, Kind: job.Dream, Title: "dream: what loses nothing", Report: r.Markdown(),
+	mend := ctx
+	if !slices.ContainsFunc(now, func(u proposal.Unit) bool { return u.Deletes }) {
+		mend = memory.KeepTimes(ctx) // what rules mend was not touched by anybody
+	}
+	first, err := store.Settle(mend, proposal.Submission{Job: o.Job, Kind: job.Dream, Title: "dream: what loses nothing", Report: r.Markdown(),
 		Origin: m.Origin(), Policy: policy, Units: now, Supersedes: job.Dream})
 	if err != nil {
 		return err

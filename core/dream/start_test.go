@@ -193,3 +193,26 @@ func TestManySessions(t *testing.T) {
 		t.Errorf("%d sessions; %v", len(rec.Sessions), ran.Report.Notes)
 	}
 }
+
+// TestMendingTouchesNothing: a topic that rules mended is as old as it was.
+func TestMendingTouchesNothing(t *testing.T) {
+	g := small()
+	g.files["deploys.md"] = strings.Replace(g.files["deploys.md"], "how deploys go", "how deploys go: from main", 1) // what strict readers refuse
+	h := newSleeper(t, g, nil, "engine: none\n")
+	old := h.clock.Add(-100 * 24 * time.Hour)
+	p := filepath.Join(h.base, "memory", "deploys.md")
+	if err := os.Chtimes(p, old, old); err != nil {
+		t.Fatal(err)
+	}
+	before := files(h.base)["deploys.md"]
+	if _, _, err := h.dream(dream.Params{}); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files(h.base)["deploys.md"] == before || info.ModTime().Sub(old).Abs() > time.Second {
+		t.Errorf("it has the time %s:\n%s", info.ModTime(), files(h.base)["deploys.md"])
+	}
+}
