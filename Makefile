@@ -57,16 +57,21 @@ unit:
 	$(GO) test -timeout 10m -run Memory ./core/transcript ./core/transcript/export # peaks, which the race detector's own memory hides
 	@if [ -s bin/untested ]; then echo; echo "NOT TESTED:"; cat bin/untested; fi
 
-# What takes too long for every run: many more crashes, and every fuzz target.
+# What takes too long for every run: many more crashes, every fuzz target, and transcripts
+# of 5 GB, for which the temporary directory needs 12 GB.
 soak: fuzz
 	MEM_KILLS=1000 $(GO) test -race -timeout 60m -count 1 ./core/store
 	MEM_SOAK=1 $(GO) test -race -timeout 60m -count 1 ./core/dream
 	MEM_SOAK=1 $(GO) test -timeout 30m -count 1 -run Dream ./e2e
-	MEM_KILLS=100 $(GO) test -race -timeout 30m -count 1 -run TestKilled ./core/extract
 	MEM_SOAK=1 $(GO) test -race -timeout 10m -count 1 ./core/fork/gate
 	MEM_DAMAGED=20000 $(GO) test -timeout 30m -count 1 -run TestGarbage ./core/model/wire
-	MEM_SNAPSHOT_SEEDS=100 $(GO) test -race -timeout 60m -count 1 -run TwoClones ./core/agentmem
+	MEM_SNAPSHOT_SEEDS=100 $(GO) test -race -timeout 60m -count 1 -rapid.checks=1000 -run "TwoClones|ManyNames|TestKilled|TestManyAtOnce|LosesNoLine" ./core/agentmem
 	MEM_UNIONS=2000 $(GO) test -timeout 60m -count 1 -run TestUniteSettles ./core/agentmem -rapid.checks=2000
+	MEM_KILLS=300 $(GO) test -timeout 60m -count 1 -run Killed ./core/sessions
+	MEM_TRANSCRIPT_MB=5000 $(GO) test -timeout 60m -count 1 -v -run 'PeakMemory|TimeBesideCounting' ./core/transcript
+	MEM_TRANSCRIPT_MB=5000 $(GO) test -timeout 60m -run '^$$' -bench 'Read/(wc|chain|whole|tail)' -benchtime 1x ./core/transcript
+	MEM_TRANSCRIPT_MB=5000 $(GO) test -timeout 60m -run '^$$' -bench 'Index|Search' -benchtime 1x ./core/transcript/index
+	MEM_KILLS=100 $(GO) test -race -timeout 30m -count 1 -run TestKilled ./core/extract
 
 FUZZTIME ?= 60s
 fuzz:

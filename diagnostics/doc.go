@@ -1,6 +1,7 @@
 package diagnostics
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,6 +37,7 @@ type Doc struct {
 	outline func() memfile.Outline
 	links   func() []memfile.Link
 	refs    func() []memfile.Reference
+	dests   func() map[text.Span]memfile.Link
 	ignores func() []Ignore
 }
 
@@ -60,6 +62,16 @@ func newDoc(path string, kind Kind, modTime time.Time, f *memfile.File) *Doc {
 	d.refs = sync.OnceValue(func() []memfile.Reference {
 		return memfile.References(f.Text, f.Body, d.Links(), d.Outline)
 	})
+	d.dests = sync.OnceValue(func() map[text.Span]memfile.Link {
+		all := make(map[text.Span]memfile.Link, len(d.Links()))
+		for _, r := range slices.Backward(d.References()) {
+			all[r.Dest] = r.Link
+		}
+		for _, l := range slices.Backward(d.Links()) { // before a reference, the first before the others
+			all[l.Dest] = l
+		}
+		return all
+	})
 	d.ignores = sync.OnceValue(func() []Ignore { return findIgnores(d) })
 	return d
 }
@@ -75,6 +87,12 @@ func (d *Doc) Links() []memfile.Link { return d.links() }
 
 // References gives what else in the body leads somewhere.
 func (d *Doc) References() []memfile.Reference { return d.refs() }
+
+// LinkAt gives the link, or what else leads somewhere, whose destination stands there.
+func (d *Doc) LinkAt(dest text.Span) (memfile.Link, bool) {
+	l, ok := d.dests()[dest]
+	return l, ok
+}
 
 // FirstLine gives the span of the first line, for what is said of a whole file.
 func (d *Doc) FirstLine() text.Span {

@@ -295,7 +295,7 @@ func TestProposalsAreTold(t *testing.T) {
 		t.Fatalf("%+v, %+v", l, p.jobs(t))
 	}
 	out, _, _ := p.hook(t, "SessionStart", id, path)
-	if !strings.Contains(out, "proposal "+l[0].ID) || !strings.Contains(out, "wait for a person") {
+	if !strings.Contains(out, l[0].ID) || !strings.Contains(out, "wait for the person") {
 		t.Errorf("the next conversation is told: %q", out)
 	}
 }

@@ -7,7 +7,10 @@ cd "$(dirname "$0")/.."
 echo "# $(go version), $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg 2>/dev/null || echo unknown)"
 go test -run '^$' -bench 'View(200|10000)' -benchmem ./core/memdir
 go test -run '^$' -bench 'Build3000|Search3000' -benchmem ./core/recall
-go test -run '^$' -bench Read ./core/transcript # of 10 MB; MEM_TRANSCRIPT_MB=1000 for more
+# Transcripts of 10 MB; MEM_TRANSCRIPT_MB=1000 measures what the goals are stated for.
+go test -run '^$' -bench 'Read|Listing' -timeout 60m ./core/transcript
+go test -run '^$' -bench 'Index|NothingToDo' -timeout 60m ./core/transcript/index
+go test -run '^$' -bench Search -benchtime 200x -timeout 60m ./core/transcript/index
 peers=yes
 scripts/node-clients.sh || peers=
 go test -run '^$' -bench . -skip 'Check' ./internal/bench

@@ -22,16 +22,18 @@ import (
 const consentID = "write-secret"
 
 // permission is something that only a person can allow: what it is asked as, the field
-// of the answer that says yes, and what the call may then do.
+// of the answer that says yes and its label, and what the call may then do. what is what the
+// person was shown, where that may have changed since.
 type permission struct {
-	id, field string
-	grant     func(context.Context) context.Context
+	id, field, label string
+	grant            func(ctx context.Context, what string) context.Context
 }
 
 // permissions are all that a person is asked for.
 var permissions = []permission{
-	{consentID, "write", memory.AllowSecrets},
-	{applyID, "apply", allowApply},
+	{consentID, "write", "Store it all the same", func(ctx context.Context, _ string) context.Context { return memory.AllowSecrets(ctx) }},
+	{applyID, "apply", "Apply it", func(ctx context.Context, _ string) context.Context { return allowApply(ctx) }},
+	{publishID, "publish", "Publish it", allowPublish},
 }
 
 const (
@@ -52,19 +54,35 @@ type questions struct {
 type asked struct {
 	nonce string // nobody can guess it, and it is good for one answer
 	about string // hash of the call it is about
+	what  string // what the person was shown
 	at    time.Time
 }
 
 func newQuestions() *questions { return &questions{now: time.Now} }
 
 // ask notes a question and gives the state that its answer has to bring.
-func (q *questions) ask(about string) string {
+func (q *questions) ask(about string) string { return q.askAbout(about, "") }
+
+// askAbout notes what the person is shown as well.
+func (q *questions) askAbout(about, what string) string {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.forget()
-	a := asked{nonce: rand.Text(), about: about, at: q.now()}
+	a := asked{nonce: rand.Text(), about: about, what: what, at: q.now()}
 	q.open = append(q.open, a)
 	return a.nonce
+}
+
+// shown gives what the person was shown with a question.
+func (q *questions) shown(state string) string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, a := range q.open {
+		if a.nonce == state {
+			return a.what
+		}
+	}
+	return ""
 }
 
 // answered reports whether state is that of a question about this call. It is
@@ -99,11 +117,12 @@ func (q *questions) consent(ctx context.Context, req mcp.CallToolRequest, about 
 			continue
 		}
 		// A question is about the call and about what is asked: a yes to one is none to another.
+		what := q.shown(req.Params.RequestState)
 		if !q.answered(req.Params.RequestState, p.id+about) {
 			return ctx, false
 		}
 		if err := answer.DecodeFor(mcp.MethodElicitationCreate); err == nil && p.allowed(answer.Elicitation) {
-			return p.grant(ctx), true
+			return p.grant(ctx, what), true
 		}
 		return ctx, true
 	}
@@ -127,36 +146,42 @@ func callOf(tool, store string, args json.RawMessage) string {
 	return string(sum[:])
 }
 
+// personError says that a person has to decide: which permission it takes, what they are
+// asked and shown, and what the caller learns where nobody said yes.
+type personError struct {
+	permission     string // its id
+	question, what string
+	refusal        string
+}
+
+func (e *personError) Error() string { return e.refusal }
+
 // question gives what to ask a person about a call that was refused for want of one:
-// a write with a secret, or a proposal that waits. It is nil where that is not why.
-func question(err error) (*mcp.ElicitationParams, permission) {
+// a write with a secret, a proposal that waits, what leaves for a team. It is nil where
+// that is not why.
+func question(err error) (_ *mcp.ElicitationParams, _ permission, what string) {
 	var refused *store.RefusedError
 	var person *personError
-	if errors.As(err, &person) {
-		return &mcp.ElicitationParams{
-			Message: person.question,
-			RequestedSchema: map[string]any{
-				"type": "object",
-				"properties": map[string]any{
-					"apply": map[string]any{"type": "boolean", "title": "Apply it", "default": false},
-				},
-				"required": []string{"apply"},
-			},
-		}, permissions[1]
-	}
-	if !errors.As(err, &refused) {
-		return nil, permission{}
+	var p permission
+	message := ""
+	switch {
+	case errors.As(err, &person):
+		p = permissions[slices.IndexFunc(permissions, func(p permission) bool { return p.id == person.permission })]
+		message, what = person.question, person.what
+	case errors.As(err, &refused):
+		p = permissions[0]
+		message = fmt.Sprintf("An agent wants to store what looks like a secret in memory, which is plain text that every later conversation reads. %s, %s", refused.Path, refused.Findings[0].Reason)
+	default:
+		return nil, permission{}, ""
 	}
 	return &mcp.ElicitationParams{
-		Message: fmt.Sprintf("An agent wants to store what looks like a secret in memory, which is plain text that every later conversation reads. %s, %s", refused.Path, refused.Findings[0].Reason),
+		Message: message,
 		RequestedSchema: map[string]any{
-			"type": "object",
-			"properties": map[string]any{
-				"write": map[string]any{"type": "boolean", "title": "Store it all the same", "default": false},
-			},
-			"required": []string{"write"},
+			"type":       "object",
+			"properties": map[string]any{p.field: map[string]any{"type": "boolean", "title": p.label, "default": false}},
+			"required":   []string{p.field},
 		},
-	}, permissions[0]
+	}, p, what
 }
 
 // canAsk reports whether the client said that it can show a person a form. An

@@ -108,6 +108,7 @@ func (t target) askApply(x *proposal.Proposal, units []proposal.Unit) *personErr
 	if n > len(lines) {
 		lines = append(lines, fmt.Sprintf("- and %d more", n-len(lines)))
 	}
-	return &personError{id: x.ID, question: fmt.Sprintf("An agent wants to apply %s of the proposal %s (%s, by the job %s) to the memory in %s; %d of them delete something:\n%s\n`mem-mcp proposals show %s` shows the diffs. It can be undone.",
+	return &personError{permission: applyID, refusal: fmt.Sprintf("the proposal %s waits for a person, so an agent cannot apply it. Nothing was changed. Tell the person what it does and that they can apply it: "+
+		"with `mem-mcp proposals apply %s`, or by starting this server with --allow-apply", x.ID, x.ID), question: fmt.Sprintf("An agent wants to apply %s of the proposal %s (%s, by the job %s) to the memory in %s; %d of them delete something:\n%s\n`mem-mcp proposals show %s` shows the diffs. It can be undone.",
 		counted(n, "part"), x.ID, brief(x.Title), brief(x.Kind), t.Location.Directory, deletes, strings.Join(lines, "\n"), x.ID)}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"mem/core/agentmem"
 	"mem/core/job"
 	"mem/core/memdir"
 	"mem/core/memory"
@@ -14,7 +15,9 @@ import (
 
 // What the tools for proposals have in common.
 
-func (t target) proposals() *proposal.Proposals { return proposal.Of(t.Memory) }
+func (t target) proposals() *proposal.Proposals {
+	return proposal.Of(t.Memory).Hearing(agentmem.Discarders())
+}
 
 func (t target) jobs() *job.Jobs { return job.Open(t.StateDirectory(), t.Env()) }
 
@@ -32,17 +35,6 @@ func allowApply(ctx context.Context) context.Context { return context.WithValue(
 func applyAllowed(ctx context.Context) bool {
 	ok, _ := ctx.Value(mayApply{}).(bool)
 	return ok
-}
-
-// personError says that a person has to decide.
-type personError struct {
-	id       string
-	question string // what a person is asked
-}
-
-func (e *personError) Error() string {
-	return fmt.Sprintf("the proposal %s waits for a person, so an agent cannot apply it. Nothing was changed. Tell the person what it does and that they can apply it: "+
-		"with `mem-mcp proposals apply %s`, or by starting this server with --allow-apply", e.id, e.id)
 }
 
 // Limits of what results say of proposals.

@@ -40,7 +40,7 @@ func snapshotSchema() schema {
 		}.nested(""))),
 		opt("moreFiles", integer("Not listed.")),
 		opt("problems", list("Why the snapshot is not used.", schema{
-			req("kind", str("")), opt("path", str("")), opt("line", integer("")), req("reason", str("")),
+			req("kind", str("")), opt("path", str("")), opt("line", integer("")), req("reason", str("")), opt("secret", boolean("")),
 		}.nested(""))),
 		opt("moreProblems", integer("Not listed.")),
 		opt("notes", list("What else you must know.", str(""))),

@@ -137,12 +137,12 @@ func (s spec) bind(open Opener, of SessionsOf, questions *questions, checks *che
 			on.with = with[0]
 		}
 		a, err := s.run(ctx, on, raw)
-		if q, p := question(err); q != nil && !asked && canAsk(ctx) {
+		if q, p, what := question(err); q != nil && !asked && canAsk(ctx) {
 			if server.IsModernRequest(ctx) {
-				return server.NewInputRequestBuilder(questions.ask(p.id+call)).Elicit(p.id, *q).ToolResult(), nil
+				return server.NewInputRequestBuilder(questions.askAbout(p.id+call, what)).Elicit(p.id, *q).ToolResult(), nil
 			}
 			if p.allowed(ask(ctx, *q)) {
-				a, err = s.run(p.grant(ctx), on, raw)
+				a, err = s.run(p.grant(ctx, what), on, raw)
 			}
 		}
 		if err != nil {

@@ -21,7 +21,8 @@ func transcriptSearch() spec {
 			opt("roles", list("Only these.", choice("", sessions.Roles...))),
 			opt("since", str("A date or a time.")), opt("until", str("A date or a time.")),
 			allArg(),
-			opt("limit", atLeast("1", "10 unless told, at most 50.")),
+			opt("limit", atLeast("1", "Hits a page: 10 unless told, at most 50.")),
+			opt("cursor", str("nextCursor of an earlier result of the same search.")),
 		},
 		out: schema{
 			req("query", str("")),
@@ -29,7 +30,7 @@ func transcriptSearch() spec {
 				req("session", str("")), opt("title", str("")), opt("agent", str("Where a subagent said it.")), opt("uuid", str("")), req("role", str("")), opt("time", str("")), opt("cwd", str("")),
 				req("score", number("")), req("matched", list("", str(""))), req("snippet", str("")),
 			}.nested(""))),
-			req("total", integer("")),
+			req("total", integer("On all pages, with copies.")), opt("nextCursor", str("")),
 			req("indexing", boolean("Transcripts are still being read: search again for more.")), req("indexedBytes", integer("")), req("pendingBytes", integer("Not searched yet.")),
 			opt("corrected", list("Words that nobody said, and what was searched instead.", str(""))),
 			opt("unknown", list("Words that nobody said.", str(""))), opt("ignored", list("Too common to search.", str(""))),
@@ -44,9 +45,10 @@ func transcriptSearch() spec {
 			Until   string   `json:"until"`
 			All     bool     `json:"all"`
 			Limit   int      `json:"limit"`
+			Cursor  string   `json:"cursor"`
 		}) (answer, error) {
 			f, err := m.sessions().Search(ctx, sessions.SearchOptions{Query: a.Query, Session: a.Session, Roles: a.Roles, Since: a.Since, Until: a.Until,
-				All: a.All, Limit: a.Limit, Progress: progress(ctx)})
+				All: a.All, Limit: a.Limit, Cursor: a.Cursor, Progress: progress(ctx)})
 			if err != nil {
 				return answer{}, err
 			}
@@ -72,6 +74,9 @@ func saidWords(f *sessions.Found) string {
 	}
 	if len(f.Unknown) > 0 && f.Reason == "" {
 		lines = append(lines, "Said by nobody: "+memdir.Shown(strings.Join(f.Unknown, ", "), 400))
+	}
+	if f.NextCursor != "" {
+		lines = append(lines, "More: cursor "+f.NextCursor)
 	}
 	return words(append(lines, skippedWords(f.Skipped, f.MoreSkipped, f.Notes))...)
 }

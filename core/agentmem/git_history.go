@@ -152,10 +152,9 @@ type version struct {
 
 // versions gives the versions of a folder, newest first, as far back as is looked.
 func versions(ctx context.Context, o *objects, head, rel string, each func(version) (more bool)) error {
-	until := time.Now().Add(maxLookBack)
 	queue, seen, last := []string{head}, map[string]bool{head: true}, ""
 	folders := map[string]bool{}
-	for n := 0; len(queue) > 0 && n < maxCommits && len(folders) < maxVersions && time.Now().Before(until); n++ {
+	for n := 0; len(queue) > 0 && n < maxCommits && len(folders) < maxVersions; n++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -164,6 +163,9 @@ func versions(ctx context.Context, o *objects, head, rel string, each func(versi
 		tree, parents, err := o.commit(id)
 		if errors.Is(err, errNoObject) {
 			continue // a shallow clone ends here
+		}
+		if errors.Is(err, errTooMuch) {
+			return nil // what was found so far counts
 		}
 		if err != nil {
 			return err
@@ -175,6 +177,9 @@ func versions(ctx context.Context, o *objects, head, rel string, each func(versi
 			}
 		}
 		folder, err := o.below(tree, rel)
+		if errors.Is(err, errTooMuch) {
+			return nil
+		}
 		if err != nil && !errors.Is(err, errNoObject) {
 			return err
 		}
@@ -186,6 +191,9 @@ func versions(ctx context.Context, o *objects, head, rel string, each func(versi
 		if err := o.files(folder, "", v.files, 0); err != nil {
 			if errors.Is(err, errNoObject) {
 				continue
+			}
+			if errors.Is(err, errTooMuch) {
+				return nil
 			}
 			return err
 		}
@@ -213,6 +221,9 @@ func (o *objects) files(tree, prefix string, into map[string]string, depth int) 
 			_, data, err := o.read(e.id)
 			if err != nil {
 				return err
+			}
+			if o.size += int64(len(data)); o.size > maxVersions*MaxSnapshot/10 {
+				return errTooMuch
 			}
 			if len(data) <= MaxFile && utf8.Valid(data) {
 				into[p] = normal(string(data))

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"time"
 )
 
 // Objects of a git repository, read without running git: loose ones and those in packs
@@ -21,12 +22,21 @@ import (
 const (
 	maxObject = 4 << 20 // bytes of one object: a topic or a folder
 	maxPacks  = 200
-	maxDeltas = 60 // links of a chain; git makes at most 50, or 4,095 on request
+	maxReads  = 100_000 // objects
+	maxDeltas = 60      // links of a chain; git makes at most 50, or 4,095 on request
 )
 
-var errNoObject = errors.New("git has no such object here")
+var (
+	errNoObject = errors.New("git has no such object here")
+	errTooMuch  = errors.New("git's history is larger than is looked through here")
+)
 
 type objects struct {
+	// until ends all reading: folders may hold each other many times over (a bomb), and a
+	// whole version is read through one call.
+	until time.Time
+	reads int
+	size  int64    // bytes of texts that were kept
 	dirs  []string // of objects: the repository's, and those that it borrows from
 	packs []*pack
 }
@@ -38,7 +48,7 @@ type pack struct {
 }
 
 func openObjects(commonDir string) (*objects, error) {
-	o := &objects{dirs: []string{filepath.Join(commonDir, "objects")}}
+	o := &objects{until: time.Now().Add(maxLookBack), dirs: []string{filepath.Join(commonDir, "objects")}}
 	if b, err := os.ReadFile(filepath.Join(o.dirs[0], "info", "alternates")); err == nil && len(b) < 64<<10 {
 		for _, line := range strings.Split(string(b), "\n") {
 			if line == "" || strings.HasPrefix(line, "#") {
@@ -143,6 +153,9 @@ func (o *objects) read(id string) (kind string, data []byte, err error) {
 func (o *objects) readRaw(id []byte, depth int) (string, []byte, error) {
 	if depth > maxDeltas {
 		return "", nil, errors.New("a chain of differences in a pack is too long")
+	}
+	if o.reads++; o.reads > maxReads || time.Now().After(o.until) {
+		return "", nil, errTooMuch
 	}
 	name := hex.EncodeToString(id)
 	for _, dir := range o.dirs {

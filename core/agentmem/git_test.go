@@ -227,13 +227,13 @@ func pulling(m *member) func(PullOptions) *Status {
 // clones of one repository: nothing that nobody deleted is lost, nothing is asked twice,
 // and both end equal.
 func TestTwoClones(t *testing.T) {
-	seeds := 1
+	seeds, rounds := 1, 3
 	if s := os.Getenv("MEM_SNAPSHOT_SEEDS"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		seeds = n
+		seeds, rounds = n, 10
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -245,7 +245,7 @@ func TestTwoClones(t *testing.T) {
 			}
 			l.share(ann)
 			ann.git("push", "-q")
-			for round := range 10 {
+			for round := range rounds {
 				for _, m := range []*member{ann, ben} {
 					for range 1 + l.r.IntN(3) {
 						if round > 0 || m == ann {

@@ -1,6 +1,8 @@
 package agentmem
 
 import (
+	"slices"
+
 	"mem/core/change"
 )
 
@@ -47,6 +49,19 @@ func (w wishes) file(names ...string) Choice {
 		}
 	}
 	return ""
+}
+
+// wanted tells whether a topic that was skipped is asked for by its name after all.
+func (w wishes) wanted(f fileState, names ...string) bool {
+	if f.Seen == nil {
+		return false
+	}
+	for _, v := range w.list {
+		if v.Part == "" && (v.Choice == TakeTheirs || v.Choice == TakeBoth) && slices.Contains(names, v.Path) {
+			return true
+		}
+	}
+	return false
 }
 
 func (w wishes) part(p change.Part, names ...string) Choice {
@@ -105,6 +120,11 @@ func (a *analysis) side(t *tree, p string) (string, bool, error) {
 	return s, true, err
 }
 
+// unread tells whether a topic is here and could not be read.
+func (a *analysis) unread(it *item) bool {
+	return it.mine == "" && (a.mine.unread(it.base) || a.mine.unread(it.theirs)) || a.mine.unread(it.mine)
+}
+
 // known gives a text of the state; one that is lost counts as unknown, which makes what
 // differs a conflict rather than somebody's deletion.
 func (a *analysis) known(sum string) string {
@@ -131,8 +151,17 @@ func (a *analysis) pullItem(it *item, w wishes) (*outcome, error) {
 	if it.base == "" {
 		f = fileState{}
 	}
+	if w.wanted(f, it.names()...) {
+		f.Seen = nil
+	}
 	o := &outcome{it: it, state: f, kept: true, settle: true}
 	theirSum, mineSum := a.theirs.sum(it.theirs), a.mine.sum(it.mine)
+	if a.unread(it) { // it stays as it is, on both sides
+		if theirSum != f.seen() {
+			o.team, o.waits, o.settle = "changed", true, false
+		}
+		return o, nil
+	}
 	switch {
 	case theirSum == mineSum && it.theirs == it.mine:
 		o.state, o.moved = fileState{Base: theirSum}, true

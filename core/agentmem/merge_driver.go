@@ -12,9 +12,13 @@ import (
 	"unicode/utf8"
 
 	"mem/core/change"
+	"mem/core/memfile"
 	"mem/core/project"
 	"mem/core/text"
 )
+
+// maxMerged is the size of a file, in bytes, past which git is told that it cannot be merged.
+const maxMerged = 64 << 20
 
 // DriverResult says what the merge driver did.
 type DriverResult struct {
@@ -29,7 +33,7 @@ type DriverResult struct {
 func MergeDriver(base, ours, theirs, name string) (*DriverResult, error) {
 	var in [3]string
 	for i, f := range []string{base, ours, theirs} {
-		b, err := project.ReadFile(f, MaxFile)
+		b, err := project.ReadFile(f, maxMerged)
 		if err != nil {
 			return nil, fmt.Errorf("merging %s: reading %s: %w", name, f, project.Reason(err))
 		}
@@ -48,14 +52,23 @@ func MergeDriver(base, ours, theirs, name string) (*DriverResult, error) {
 
 // MergeTexts merges one file of a snapshot. conflicts names the parts that have marks.
 func MergeTexts(name, base, ours, theirs string) (merged string, conflicts []string) {
-	file := path.Base(strings.ReplaceAll(name, `\`, "/"))
-	if file == ManifestName {
+	name = strings.ReplaceAll(name, `\`, "/")
+	file := path.Base(name)
+	switch {
+	case ours == theirs || theirs == base:
+		return ours, nil
+	case isManifest(name):
 		if out, err := mergeManifests(base, ours, theirs); err == nil {
 			return out, nil
 		}
 		return marked(ours, theirs), []string{"all of " + ManifestName}
-	}
-	if !utf8.ValidString(base) || !utf8.ValidString(ours) || !utf8.ValidString(theirs) {
+	case ours == base:
+		return theirs, nil
+	case !memfile.IsMarkdown(file): // somebody's .gitattributes names this driver for it
+		return marked(ours, theirs), []string{"the file, which is no memory"}
+	case max(len(base), len(ours), len(theirs)) > MaxFile:
+		return marked(ours, theirs), []string{"the file, which is larger than a memory"}
+	case !utf8.ValidString(base) || !utf8.ValidString(ours) || !utf8.ValidString(theirs):
 		return marked(ours, theirs), []string{"the file, which is not text"}
 	}
 	merged, _ = change.Resolve(file, base, ours, theirs, func(p change.Part) change.Decision {
@@ -66,6 +79,12 @@ func MergeTexts(name, base, ours, theirs string) (merged string, conflicts []str
 		return change.Decision{Choice: change.Instead, Text: marked(p.Ours, p.Theirs)}
 	})
 	return merged, conflicts
+}
+
+// isManifest tells snapshot.json of a snapshot from other files of that name.
+func isManifest(name string) bool {
+	dir := path.Dir(name)
+	return path.Base(name) == ManifestName && (dir == "." || path.Base(path.Dir(dir)) == path.Base(SnapshotsDir))
 }
 
 // marked puts git's marks around two versions of a part. The lines that both begin and end

@@ -14,6 +14,12 @@ func (a *analysis) pullIndex(topics []*outcome, w wishes) (*outcome, error) {
 	it := &item{base: index, mine: index, theirs: index}
 	f := a.st.Files[index]
 	o := &outcome{it: it, state: f, kept: true, settle: true}
+	if a.mine.unread(index) {
+		if a.theirs.sum(index) != f.seen() {
+			o.team, o.waits, o.settle = "changed", true, false
+		}
+		return o, nil
+	}
 	entries := map[string]change.Choice{}
 	for _, t := range topics {
 		for _, n := range t.it.names() {

@@ -111,7 +111,7 @@ func (a *analysis) findItems() error {
 func (a *analysis) renames(of func(fileState) string, t *tree) (map[string]string, error) {
 	gone, fresh := map[string]string{}, map[string]string{}
 	for p, f := range a.st.Files {
-		if p == memfile.IndexName || of(f) == none || t.files[p] != nil {
+		if p == memfile.IndexName || of(f) == none || t.files[p] != nil || t.unread(p) {
 			continue
 		}
 		if s, ok := a.state.text(a.st, of(f)); ok {

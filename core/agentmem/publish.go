@@ -2,7 +2,6 @@ package agentmem
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -12,67 +11,6 @@ import (
 	"mem/core/memdir"
 	"mem/core/memfile"
 )
-
-// PublishOptions says what goes to the team.
-type PublishOptions struct {
-	// Confirm writes; without it the result shows what would be written.
-	Confirm bool
-	// Only are the topics that are published, by path; nil is all that is new.
-	Only []string
-	// Allow are held items that a person lets through, as Held.Item names them.
-	Allow []string
-	Note  string // for the team, kept in snapshot.json
-}
-
-// Held is a topic that is not published, and why.
-type Held struct {
-	Item   string `json:"item"` // names it for whoever lets it through
-	Path   string `json:"path"`
-	Line   int    `json:"line,omitempty"`
-	Kind   string `json:"kind"` // user-topic, home-path, email, secret, hidden
-	Reason string `json:"reason"`
-	// Never says that nobody can let it through here.
-	Never bool `json:"never,omitempty"`
-}
-
-// PublishedFile is one file of the snapshot that changes.
-type PublishedFile struct {
-	Path   string `json:"path"`
-	From   string `json:"from,omitempty"` // the name that it had
-	Action string `json:"action"`         // added, changed, removed, renamed
-}
-
-// Published is what a publish did, or would do.
-type Published struct {
-	Agent     string          `json:"agent"`
-	Snapshot  string          `json:"snapshot"`
-	DryRun    bool            `json:"dryRun"`
-	UpdatedAt string          `json:"updatedAt,omitempty"`
-	Files     []PublishedFile `json:"files"`
-	MoreFiles int             `json:"moreFiles,omitempty"`
-	Held      []Held          `json:"held"`
-	MoreHeld  int             `json:"moreHeld,omitempty"`
-	Diff      string          `json:"diff,omitempty"` // of a dry run, without secrets, cut
-	Notes     []string        `json:"notes,omitempty"`
-}
-
-// PullFirstError says that the snapshot has news that conflict with what is published.
-type PullFirstError struct {
-	Agent     string
-	Conflicts []Conflict
-}
-
-func (e *PullFirstError) Error() string {
-	var parts []string
-	for i, c := range e.Conflicts {
-		if i == 5 {
-			parts = append(parts, fmt.Sprintf("and %d more", len(e.Conflicts)-i))
-			break
-		}
-		parts = append(parts, memdir.ShownName(c.Path)+": "+memdir.Shown(c.Part, memdir.MaxShown))
-	}
-	return fmt.Sprintf("the snapshot of %s has news that were not pulled and that conflict with what is here: %s. Nothing was published. Pull first (mem-mcp snapshot pull %s) and decide: theirs, mine or both", e.Agent, strings.Join(parts, "; "), e.Agent)
-}
 
 // published is what becomes of one file of the snapshot.
 type published struct {
@@ -106,15 +44,18 @@ func (s *Shared) Publish(ctx context.Context, opt PublishOptions) (*Published, e
 		}
 	}
 	if len(shape) > 0 {
-		return nil, &InvalidError{Snapshot: s.Snapshot, Problems: shape}
+		return nil, &InvalidError{Agent: s.Agent, Snapshot: s.Snapshot, Problems: shape}
+	}
+	if err := a.wholeStore(); err != nil {
+		return nil, err
 	}
 	if len(a.mine.files) == 0 {
 		return nil, fmt.Errorf("the memory of %s in %s is empty: there is nothing to publish, and publishing would empty the snapshot; pull first", s.Agent, s.Store)
 	}
-	if len(opt.Note) > maxNoteText {
-		return nil, fmt.Errorf("the note has %d bytes; it may have %d", len(opt.Note), maxNoteText)
-	}
 	p := &publishing{analysis: a, opt: opt, hold: map[string]bool{}, allowed: map[string]bool{}}
+	if err := p.checkNote(); err != nil {
+		return nil, err
+	}
 	if err := p.plan(); err != nil {
 		return nil, err
 	}
@@ -127,6 +68,7 @@ type publishing struct {
 	hold    map[string]bool // topics that stay as they are in the snapshot
 	allowed map[string]bool
 	held    []Held
+	let     []Held // through
 	all     []*published
 }
 
@@ -145,7 +87,7 @@ func (p *publishing) plan() error {
 		for _, n := range it.names() {
 			known[n] = true
 		}
-		if len(only) > 0 && !meant(only, it) {
+		if len(only) > 0 && !meant(only, it) || p.unread(it) {
 			p.holdItem(it)
 		}
 	}
@@ -156,11 +98,16 @@ func (p *publishing) plan() error {
 	}
 	for path := range p.private {
 		h := Held{Item: path + ":user-topic", Path: path, Kind: "user-topic", Reason: "it is a memory about a person (type user)"}
-		if p.hold[path] || p.allowed[h.Item] || p.allowed[path] {
+		if p.hold[path] {
+			continue
+		}
+		if p.allowed[h.Item] || p.allowed[path] {
+			p.let = append(p.let, h)
 			continue
 		}
 		p.held, p.hold[path] = append(p.held, h), true
 	}
+	p.holdCollisions()
 	var conflicts []Conflict
 	for _, it := range p.items {
 		o, open, err := p.topic(it)
@@ -200,6 +147,12 @@ func meant(only map[string]bool, it *item) bool {
 		}
 	}
 	return false
+}
+
+// leave keeps a topic as it is in the snapshot, and tells why.
+func (p *publishing) leave(it *item, why string) {
+	p.holdItem(it)
+	p.notes = append(p.notes, fmt.Sprintf("%s stays as it is in the snapshot: %s. To publish the text here, decide first: mem-mcp snapshot pull %s --take both:%s (or theirs).", memdir.ShownName(it.path()), why, p.Agent, memdir.ShownName(it.path())))
 }
 
 func (p *publishing) holdItem(it *item) {
@@ -247,10 +200,14 @@ func (p *publishing) topic(it *item) (*published, []Conflict, error) {
 	whole := func(words string) []Conflict {
 		return []Conflict{{Conflict: change.Conflict{Path: it.path(), Part: words, Base: p.known(f.Base), Ours: mine, Theirs: theirs}, Whole: true}}
 	}
+	skipped := f.Seen != nil && theirSum == *f.Seen
 	switch {
 	case !here && theirSum == f.Base && it.theirs == it.base:
 		o.action = "removed"
 		return o, nil, nil
+	case skipped && (!here || !there && f.Base != none):
+		p.leave(it, "what the team did to it was skipped")
+		return nil, nil, nil
 	case !here:
 		return o, whole("the topic was removed here, and the team changed it"), nil
 	case !there && f.Base != none:
@@ -260,6 +217,10 @@ func (p *publishing) topic(it *item) (*published, []Conflict, error) {
 		return o, nil, nil
 	}
 	merged, open := change.Resolve(it.path(), p.known(f.Base), mine, theirs, nil)
+	if len(open) > 0 && skipped {
+		p.leave(it, "the team's text of it was skipped, and it conflicts with the text here")
+		return nil, nil, nil
+	}
 	if len(open) > 0 {
 		var all []Conflict
 		for _, c := range open {
@@ -326,6 +287,13 @@ func (p *publishing) finish(ctx context.Context) (*Published, error) {
 		out.MoreFiles, out.Files = n-maxFiles, out.Files[:maxFiles]
 	}
 	out.Notes = append(out.Notes, few(p.notes)...)
+	out.Allowed = p.let
+	if write {
+		out.Plan = p.planOf()
+	}
+	if p.opt.Plan != "" && p.opt.Plan != out.Plan {
+		return nil, &PlanError{Agent: p.Agent}
+	}
 	if !p.opt.Confirm {
 		out.Diff = p.m.Diff(c)
 		return out, nil
@@ -338,9 +306,24 @@ func (p *publishing) finish(ctx context.Context) (*Published, error) {
 		out.UpdatedAt = at.Format(time.RFC3339)
 	}
 	if err := p.settle(); err != nil {
-		return nil, errors.Join(fmt.Errorf("the snapshot was published, but that could not be noted here"), err)
+		if !write {
+			return nil, fmt.Errorf("there was nothing to publish, and what this memory and the snapshot have in common could not be noted: %w", err)
+		}
+		return nil, fmt.Errorf("the snapshot was published, but that could not be noted here, so it may be offered again: %w", err)
 	}
 	return out, nil
+}
+
+// planOf names what would be written: the paths and texts of all files, and the note.
+func (p *publishing) planOf() string {
+	var parts []string
+	for _, o := range p.all {
+		if !o.same {
+			parts = append(parts, o.it.theirs+"\x00"+o.path+"\x00"+sumOf(o.text))
+		}
+	}
+	sort.Strings(parts)
+	return sumOf(strings.Join(parts, "\n") + "\n" + p.opt.Note)
 }
 
 func few(notes []string) []string {
@@ -375,5 +358,6 @@ func (p *publishing) settle() error {
 			}
 		}
 	}
+	p.st.Last = nil // what was pulled went to the team, or did not differ
 	return p.saveState(true)
 }

@@ -34,12 +34,25 @@ func (p *publishing) check(o *published) bool {
 		h.Path = o.path
 		h.Item = o.path + ":" + h.Kind
 		if !h.Never && (p.allowed[h.Item] || p.allowed[o.path]) {
+			p.let = append(p.let, h)
 			return
 		}
 		stop = true
 		if len(p.held) < 10*maxFiles && !slices.ContainsFunc(p.held, func(x Held) bool { return x.Item == h.Item && x.Line == h.Line }) {
 			p.held = append(p.held, h)
 		}
+	}
+	if o.path != o.it.theirs { // the name goes to the team as well
+		for range p.m.Guard().Added(nil, text.Bytes(o.path)) {
+			add(Held{Kind: "secret", Reason: "its name holds what looks like a secret; rename it", Never: true})
+			break
+		}
+		if who := personalMail(strings.TrimSuffix(o.path, ".md")); who != "" {
+			add(Held{Kind: "email", Reason: "its name holds an e-mail address (" + memdir.Shown(who, 80) + ")"})
+		}
+	}
+	if len(o.text) > MaxFile {
+		add(Held{Kind: "size", Never: true, Reason: fmt.Sprintf("it would have %d bytes, merged with what the team has; a snapshot takes %d. Shorten it", len(o.text), MaxFile)})
 	}
 	for _, f := range p.m.Guard().Added(text.Bytes(before), text.Bytes(o.text)) {
 		kind := "hidden"

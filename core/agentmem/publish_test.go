@@ -10,6 +10,7 @@ import (
 // TestPersonal: what names a person is held back with its entry, and a person can let it
 // through; a secret never.
 func TestPersonal(t *testing.T) {
+	t.Parallel()
 	m := newMember(t, "ann", t.TempDir())
 	m.topic("plain", "Run make. Ask noreply@example.com, see /home/user/x.\n")
 	m.topic("mail", "Ask jane.doe@company.io.\n")
@@ -68,6 +69,7 @@ func TestDeterministic(t *testing.T) {
 // TestPublishEndsAnywhere: wherever a publish ends, a reader does not take the snapshot for
 // a newer one, and publishing again completes it.
 func TestPublishEndsAnywhere(t *testing.T) {
+	t.Parallel()
 	killed := errors.New("killed")
 	for n := range 6 {
 		a, b, sync := pair(t)
@@ -107,6 +109,7 @@ func TestPublishEndsAnywhere(t *testing.T) {
 // TestUnpulledNewsStay: publishing over news that merge cleanly keeps them for everybody,
 // and they can still be pulled.
 func TestUnpulledNewsStay(t *testing.T) {
+	t.Parallel()
 	a, b, sync := pair(t)
 	a.topic("x", "## A\n\nOne.\n\n## B\n\nTwo.\n")
 	a.topic("gone", "Gone soon.\n")

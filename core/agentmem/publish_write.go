@@ -63,16 +63,21 @@ func (p *publishing) write(ctx context.Context) (time.Time, error) {
 
 // steps gives the writes, and the time that the snapshot gets.
 func (p *publishing) steps() ([]step, time.Time, error) {
-	var write, remove []step
+	var first, write, remove []step
 	var index *step
+	total := 0
 	files := map[string]string{}
 	for _, o := range p.all {
 		if o.path != "" {
-			sum := sumOf(o.text)
-			if o.same {
-				sum = p.theirs.sum(o.it.theirs)
+			sum, size := sumOf(o.text), len(o.text)
+			if l := p.theirs.files[o.it.theirs]; o.same && l != nil {
+				sum, size = l.sum, int(l.size)
 			}
 			files[o.path] = sum
+			total += size
+		}
+		if total > MaxSnapshot || len(files) > MaxFiles {
+			return nil, time.Time{}, fmt.Errorf("the snapshot of %s would have %d files or more, or %d bytes; readers take %d files and %d bytes. Nothing was published. Publish less, with --only", p.Agent, len(files), total, MaxFiles, MaxSnapshot)
 		}
 	}
 	for _, o := range p.all {
@@ -80,7 +85,9 @@ func (p *publishing) steps() ([]step, time.Time, error) {
 			continue
 		}
 		if old := o.it.theirs; old != "" && old != o.path && p.theirs.files[old] != nil {
-			if _, used := files[old]; !used {
+			if _, used := files[old]; !used && folded(old) == folded(o.path) {
+				first = append(first, step{path: old, remove: true}) // it may be the same file
+			} else if !used {
 				remove = append(remove, step{path: old, remove: true})
 			}
 		}
@@ -110,8 +117,11 @@ func (p *publishing) steps() ([]step, time.Time, error) {
 	if err != nil {
 		return nil, at, err
 	}
+	if len(data) > maxManifest {
+		return nil, at, fmt.Errorf("%s of %s would have %d bytes; readers take %d. Nothing was published. Publish less, with --only, or under shorter names", ManifestName, p.Agent, len(data), maxManifest)
+	}
 	p.manifest.UpdatedAt = at
-	steps := append(append(write, remove...), step{path: ManifestName, text: string(data)})
+	steps := append(append(append(first, write...), remove...), step{path: ManifestName, text: string(data)})
 	return steps, at, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,8 +26,9 @@ type PullOptions struct {
 	Apply bool
 	// Wishes are decisions about single topics, or parts of them.
 	Wishes []Wish
-	// Accept takes texts that hold what looks like a secret, hidden characters or commands to
-	// their reader, and a snapshot older than the last one. Only a person may set it.
+	// Accept takes texts that hold hidden characters or commands to their reader, and a
+	// snapshot older than the last one. Only a person may set it. What looks like a secret is
+	// taken only where the memory was opened, or the context made, to allow secrets.
 	Accept bool
 }
 
@@ -45,8 +47,8 @@ type Pulled struct {
 
 // InvalidError says why a snapshot is not used. Nothing was written.
 type InvalidError struct {
-	Snapshot string
-	Problems []Problem
+	Agent, Snapshot string
+	Problems        []Problem
 }
 
 func (e *InvalidError) Error() string {
@@ -59,21 +61,38 @@ func (e *InvalidError) Error() string {
 		lines = append(lines, p.String())
 	}
 	words := strings.Join(lines, "; ")
-	hint := ""
-	for _, p := range e.Problems {
-		if p.Kind == ProblemContent {
-			hint = ". A person who has read it can take it: mem-mcp snapshot pull AGENT --accept"
+	var flags []string
+	flag := func(f string) {
+		if !slices.Contains(flags, f) {
+			flags = append(flags, f)
 		}
+	}
+	skip, hint := "", ""
+	for _, p := range e.Problems {
+		switch {
+		case p.Kind != ProblemContent:
+			continue
+		case p.Secret:
+			flag("--allow-secrets")
+		default:
+			flag("--accept")
+		}
+		if skip == "" {
+			skip = memdir.ShownName(p.Path)
+		}
+	}
+	if len(flags) > 0 {
+		hint = fmt.Sprintf(". To take the rest without it, skip each such file: mem-mcp snapshot pull %s --apply --take skip:%s. A person who has read it can take it: %s", e.Agent, skip, strings.Join(flags, " "))
 	}
 	return fmt.Sprintf("the snapshot %s is not used, and nothing was written: %s%s", e.Snapshot, words, hint)
 }
 
 // OlderError says that the checkout has a snapshot from before the one that was last
 // synced here.
-type OlderError struct{ Have, Synced string }
+type OlderError struct{ Agent, Have, Synced string }
 
 func (e *OlderError) Error() string {
-	return fmt.Sprintf("the snapshot in the checkout is of %s, and the one that this memory was last synced with of %s: an older commit or another branch is checked out, and taking it would undo news. Nothing was written. Name the topics that you want, or check out the newer one; a person can take it all the same with mem-mcp snapshot pull AGENT --accept", e.Have, e.Synced)
+	return fmt.Sprintf("the snapshot in the checkout is of %s, and the one that this memory was last synced with of %s: an older commit or another branch is checked out, or the clock of whoever published it is behind; taking it could undo news. Nothing was written. Name the topics that you want, or check out the newer one; a person can take it all the same with mem-mcp snapshot pull %s --apply --accept", e.Have, e.Synced, e.Agent)
 }
 
 // lock keeps two pulls or publishes of one memory apart.
@@ -108,8 +127,15 @@ func (s *Shared) Pull(ctx context.Context, opt PullOptions) (*Pulled, error) {
 		return nil, err
 	}
 	defer a.close()
-	if bad := a.blocking(opt.Accept); len(bad) > 0 {
-		return nil, &InvalidError{Snapshot: s.Snapshot, Problems: bad}
+	w := wishes{list: opt.Wishes, apply: opt.Apply}
+	if err := a.findWanted(w); err != nil {
+		return nil, err
+	}
+	if bad := a.blocking(w, opt.Accept, s.m.AllowsSecrets(ctx)); len(bad) > 0 {
+		return nil, &InvalidError{Agent: s.Agent, Snapshot: s.Snapshot, Problems: bad}
+	}
+	if err := a.wholeStore(); err != nil {
+		return nil, err
 	}
 	out := &Pulled{}
 	if !a.theirs.exists {
@@ -120,8 +146,7 @@ func (s *Shared) Pull(ctx context.Context, opt PullOptions) (*Pulled, error) {
 		out.Change = *nothing
 		return out, s.left(ctx, out)
 	}
-	w := wishes{list: opt.Wishes, apply: opt.Apply}
-	if len(a.mine.files) == 0 {
+	if len(a.mine.files)+len(a.mine.left) == 0 {
 		out.Initialized, w.apply = true, true
 		a.st.Files = map[string]fileState{}
 		a.items = nil
@@ -129,7 +154,7 @@ func (s *Shared) Pull(ctx context.Context, opt PullOptions) (*Pulled, error) {
 			return nil, err
 		}
 	} else if w.apply && !opt.Accept && a.older() {
-		return nil, &OlderError{Have: a.manifest.UpdatedAt.Format(time.RFC3339), Synced: a.st.UpdatedAt}
+		return nil, &OlderError{Agent: s.Agent, Have: a.manifest.UpdatedAt.Format(time.RFC3339Nano), Synced: a.st.UpdatedAt}
 	}
 	outcomes, err := a.pull(w)
 	if err != nil {
@@ -142,18 +167,24 @@ func (s *Shared) Pull(ctx context.Context, opt PullOptions) (*Pulled, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opt.Accept {
-		ctx = memory.AllowSecrets(ctx)
-	}
 	done, err := s.m.Apply(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	out.Change = *done
-	if err := a.settleState(outcomes); err != nil {
+	if err := a.settleState(outcomes, done.ID); err != nil {
 		return nil, fmt.Errorf("the news were taken (change %s), but that could not be noted, so they may be offered again: %w", done.ID, err)
 	}
 	return out, s.left(ctx, out)
+}
+
+// wholeStore makes sure that all of this memory was read: what was not would pass for
+// deleted here.
+func (a *analysis) wholeStore() error {
+	if !a.mine.partial {
+		return nil
+	}
+	return fmt.Errorf("the memory of %s is not read whole, and what was not read would pass for deleted: %s. Nothing was written", a.Agent, a.mine.problems[len(a.mine.problems)-1].Reason)
 }
 
 func checkWishes(list []Wish) error {
@@ -226,8 +257,8 @@ func diff(from, to string) []text.Edit {
 	return text.Diff(from, to)
 }
 
-// settleState notes what both sides have in common now.
-func (a *analysis) settleState(outcomes []*outcome) error {
+// settleState notes what both sides have in common now, after the change id.
+func (a *analysis) settleState(outcomes []*outcome, id string) error {
 	files := map[string]fileState{}
 	settled := true
 	for _, o := range outcomes {
@@ -260,7 +291,11 @@ func (a *analysis) settleState(outcomes []*outcome) error {
 			a.keep(s, true)
 		}
 	}
+	before := a.st.Files
 	a.st.Files = files
+	if id != "" {
+		a.st.noteLast(id, before, outcomes)
+	}
 	return a.saveState(settled)
 }
 

@@ -3,10 +3,13 @@ package agentmem
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"reflect"
+	"slices"
 
 	"mem/core/change"
 	"mem/core/memdir"
+	"mem/core/memfile"
 	"mem/core/memory"
 	"mem/core/proposal"
 	"mem/core/text"
@@ -22,9 +25,39 @@ const maxRecent = 10
 // part differently, the unit keeps both texts and says so. What was proposed before, and is
 // open or was discarded, is not proposed again. It gives the id, "" where nothing waits.
 func (a *analysis) propose(ctx context.Context, report string) (string, error) {
-	now, err := a.pull(wishes{})
+	units, _, err := a.waiting()
+	if err != nil || len(units) == 0 {
+		return "", err
+	}
+	ps := proposal.Of(a.m)
+	recent, _, err := ps.List(proposal.ListOptions{Kind: ProposalKind, Limit: maxRecent})
 	if err != nil {
 		return "", err
+	}
+	for _, p := range recent {
+		switch {
+		case p.State == proposal.Open && sameUnits(openUnits(p), units):
+			return p.ID, nil
+		case p.State == proposal.Discarded && sameUnits(p.Units, units):
+			return "", nil
+		}
+	}
+	done, err := ps.Settle(ctx, proposal.Submission{Kind: ProposalKind, Title: "News of the team for " + a.Agent, Report: report,
+		Origin: a.m.Origin(), Policy: proposal.Review, Units: units, Supersedes: ProposalKind})
+	if err != nil {
+		return "", err
+	}
+	if done.Proposal == nil {
+		return "", nil
+	}
+	return done.Proposal.ID, nil
+}
+
+// waiting gives the news that wait as units, and for each the topics that it is about.
+func (a *analysis) waiting() (units []proposal.Unit, about [][]string, err error) {
+	now, err := a.pull(wishes{})
+	if err != nil {
+		return nil, nil, err
 	}
 	w := wishes{apply: true}
 	conflicts := map[string][]Conflict{}
@@ -40,43 +73,85 @@ func (a *analysis) propose(ctx context.Context, report string) (string, error) {
 	}
 	all, err := a.pull(w)
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
 	c, err := a.changeOf(all)
 	if err != nil || c.Empty() {
-		return "", err
+		return nil, nil, err
 	}
-	units := proposal.Split(c)
+	topics := map[string]string{} // path in the change -> topic
+	for _, o := range all {
+		for _, n := range append(o.it.names(), o.path) {
+			topics[n] = o.it.path()
+		}
+	}
+	units = proposal.Split(c)
 	for i := range units {
+		var names []string
 		for _, f := range units[i].Change.Files {
 			for _, x := range conflicts[f.Path] {
 				units[i].Reason = fmt.Sprintf("The team and this memory changed %s differently; this keeps both texts.", memdir.Shown(x.Part, memdir.MaxShown))
 				units[i].Note = a.bothTexts(x)
 			}
-		}
-	}
-	ps := proposal.Of(a.m)
-	recent, _, err := ps.List(proposal.ListOptions{Kind: ProposalKind, Limit: maxRecent})
-	if err != nil {
-		return "", err
-	}
-	for _, p := range recent {
-		if sameUnits(p.Units, units) && (p.State == proposal.Open || p.State == proposal.Discarded) {
-			if p.State == proposal.Open {
-				return p.ID, nil
+			if f.Path != memfile.IndexName || len(units[i].Change.Files) == 1 {
+				names = append(names, topics[f.Path])
 			}
-			return "", nil
+		}
+		about = append(about, names)
+	}
+	return units, about, nil
+}
+
+func openUnits(p *proposal.Proposal) []proposal.Unit {
+	var out []proposal.Unit
+	for _, u := range p.Units {
+		if u.State == proposal.Open {
+			out = append(out, u)
 		}
 	}
-	done, err := ps.Settle(ctx, proposal.Submission{Kind: ProposalKind, Title: "News of the team for " + a.Agent, Report: report,
-		Origin: a.m.Origin(), Policy: proposal.Review, Units: units, Supersedes: ProposalKind})
+	return out
+}
+
+// Discarders notes what was discarded of a proposal where it came from.
+func Discarders() map[string]proposal.Discarder {
+	return map[string]proposal.Discarder{ProposalKind: skipDiscarded}
+}
+
+// skipDiscarded notes that news were looked at and are not wanted, so that they are not
+// offered again before the team changes them. What the team changed since they were
+// proposed stays news.
+func skipDiscarded(ctx context.Context, m *memory.Memory, _ *proposal.Proposal, units []proposal.Unit) error {
+	s := sharedOf(m, filepath.Base(m.Location.Directory))
+	unlock, err := s.lock(ctx)
 	if err != nil {
-		return "", err
+		return err
 	}
-	if done.Proposal == nil {
-		return "", nil
+	defer unlock()
+	a, err := s.look(ctx)
+	if err != nil {
+		return err
 	}
-	return done.Proposal.ID, nil
+	defer a.close()
+	now, about, err := a.waiting()
+	if err != nil {
+		return err
+	}
+	var w wishes
+	for i, u := range now {
+		if slices.ContainsFunc(units, func(d proposal.Unit) bool { return sameChange(d.Change, u.Change) }) {
+			for _, topic := range about[i] {
+				w.list = append(w.list, Wish{Path: topic, Choice: Skip})
+			}
+		}
+	}
+	if len(w.list) == 0 {
+		return nil
+	}
+	outcomes, err := a.pull(w)
+	if err != nil {
+		return err
+	}
+	return a.settleState(outcomes, "")
 }
 
 // bothTexts shows the two versions of a part, without secrets.

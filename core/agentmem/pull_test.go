@@ -25,6 +25,7 @@ func pair(t *testing.T) (a, b *member, sync func(from, to *member)) {
 }
 
 func TestThroughAllStates(t *testing.T) {
+	t.Parallel()
 	a, b, sync := pair(t)
 	a.topic("build", "## Steps\n\nRun make.\n\n## Traps\n\nNone.\n")
 	if st := a.wantState(StateNone); st.Action != ActionNone || st.Topics != 1 {
@@ -109,9 +110,44 @@ func TestThroughAllStates(t *testing.T) {
 	}
 }
 
+// TestUndoOfAPull: news that were taken and undone wait again; they are not taken back from
+// the team.
+func TestUndoOfAPull(t *testing.T) {
+	t.Parallel()
+	a, b, sync := pair(t)
+	a.topic("build", "## Steps\n\nRun make.\n")
+	a.topic("old", "Old.\nStill.\nHere.\n")
+	a.publish()
+	sync(a, b)
+	b.pull(PullOptions{})
+	a.put("build.md", topicText("build", "## Steps\n\nRun make all.\n"))
+	a.topic("tests", "With -race.\n")
+	a.publish()
+	sync(a, b)
+	p := b.pull(PullOptions{Apply: true})
+	b.wantState(StateInSync)
+	b.pull(PullOptions{Apply: true}) // nothing new, and it may not forget
+	if _, err := b.open().Memory().Undo(context.Background(), p.ID); err != nil {
+		t.Fatal(err)
+	}
+	st := b.wantState(StateUpdate)
+	if st.Team.Changed != 2 || st.Team.Added != 1 || len(st.Notes) == 0 {
+		t.Errorf("%+v", st)
+	}
+	before := show(filesOf(t, b.snapshot()))
+	if done := b.publish(); len(done.Files) != 0 || show(filesOf(t, b.snapshot())) != before {
+		t.Errorf("what was undone here was taken back from the team: %+v", done.Files)
+	}
+	b.pull(PullOptions{Apply: true})
+	if b.wantState(StateInSync); !strings.Contains(b.get("build.md"), "make all") || b.get("tests.md") == "" {
+		t.Errorf("%s", show(filesOf(t, b.store())))
+	}
+}
+
 // TestProposal: news wait as one proposal; applied, they count as taken, also where both
 // texts of a conflict were kept.
 func TestProposal(t *testing.T) {
+	t.Parallel()
 	a, b, sync := pair(t)
 	a.topic("build", "## Steps\n\nRun make.\n")
 	a.publish()

@@ -15,7 +15,7 @@ import (
 
 // TestMain makes this binary the merge driver that git runs, where it is called as one.
 func TestMain(m *testing.M) {
-	if asDriver() {
+	if asDriver() || asMember() {
 		return
 	}
 	goleak.VerifyTestMain(m)

@@ -11,7 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
+	"mem/core/memdir"
 	"mem/core/project"
 )
 
@@ -60,6 +62,9 @@ func Setup(ctx context.Context, p project.Project, o SetupOptions) (*SetupReport
 	if p.Worktree == "" || p.CommonDir == "" {
 		return nil, fmt.Errorf("%s is no checkout of git: there is nothing to set up. Snapshots work all the same, in %s", p.Dir, SnapshotsDir)
 	}
+	if strings.ContainsFunc(o.Program, unicode.IsControl) {
+		return nil, fmt.Errorf("the path of this program, %s, holds a control character, which git's configuration cannot: name a command with --program", memdir.Shown(o.Program, memdir.MaxShown))
+	}
 	r := &SetupReport{Checkout: p.Worktree, Wrote: o.Write}
 	at := "/" + SnapshotsDir
 	attributes := []string{
@@ -76,14 +81,18 @@ func Setup(ctx context.Context, p project.Project, o SetupOptions) (*SetupReport
 	}
 	r.Checks = append(r.Checks, c)
 	var ignore []string
-	for _, dir := range []string{".claude/agent-memory-local/", ".claude/agent-memory/"} {
-		switch ignored, err := ignores(ctx, p, path.Join(dir, "any-agent", "MEMORY.md")); {
+	for _, x := range []struct{ line, probe string }{
+		{".claude/agent-memory-local/", ".claude/agent-memory-local/any-agent/MEMORY.md"},
+		{".claude/agent-memory/", ".claude/agent-memory/any-agent/MEMORY.md"},
+		{SnapshotsDir + "/**/" + tempPrefix + "*", SnapshotsDir + "/any-agent/" + tempPrefix + "x.tmp"}, // of a publish that was ended
+	} {
+		switch ignored, err := ignores(ctx, p, x.probe); {
 		case err != nil:
-			r.Checks = append(r.Checks, Check{What: "git ignores " + dir, State: "unknown", Detail: err.Error()})
+			r.Checks = append(r.Checks, Check{What: "git ignores " + x.line, State: "unknown", Detail: err.Error()})
 		case ignored:
-			r.Checks = append(r.Checks, Check{What: "git ignores " + dir, State: "ok"})
+			r.Checks = append(r.Checks, Check{What: "git ignores " + x.line, State: "ok"})
 		default:
-			ignore = append(ignore, "/"+dir)
+			ignore = append(ignore, "/"+x.line)
 		}
 	}
 	if len(ignore) > 0 {
@@ -96,6 +105,12 @@ func Setup(ctx context.Context, p project.Project, o SetupOptions) (*SetupReport
 	for _, dir := range []string{".claude/agent-memory-local", ".claude/agent-memory"} {
 		if name := trackedBelow(p, dir); name != "" {
 			r.Checks = append(r.Checks, Check{What: dir + " is not committed", State: "missing", Detail: name + " is tracked by git, though the snapshot is what a team shares: git rm --cached -r " + dir})
+		}
+	}
+	for _, c := range r.Checks {
+		if base := filepath.Base(c.File); c.State == "written" && strings.HasPrefix(base, ".git") {
+			r.Notes = append(r.Notes, "Commit .gitattributes and .gitignore. The merge driver stands in .git/config, which git does not share: everybody who clones this runs mem-mcp snapshot setup --write once.")
+			break
 		}
 	}
 	return r, nil

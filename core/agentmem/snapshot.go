@@ -55,6 +55,9 @@ type Problem struct {
 	Path   string `json:"path,omitempty"` // inside the snapshot
 	Line   int    `json:"line,omitempty"`
 	Reason string `json:"reason"`
+	// Secret says that a problem of content is what looks like a secret: accepting commands
+	// and hidden characters does not take it.
+	Secret bool `json:"secret,omitempty"`
 }
 
 func (p Problem) String() string {

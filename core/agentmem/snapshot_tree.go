@@ -29,6 +29,10 @@ type tree struct {
 	files    map[string]*leaf
 	problems []Problem // of a snapshot: why it is not taken; of a store: what was left out
 	notes    []string
+	// left are topics of a store, and its index, that are there and were not read: nobody may
+	// take them for deleted. partial says that more of them may be there.
+	left    map[string]bool
+	partial bool
 
 	size   int64
 	listed int
@@ -52,7 +56,7 @@ func sumOf(s string) string {
 // readTree reads a directory. In a snapshot everything that does not belong there is a
 // problem; in a store it is left out, as everywhere.
 func readTree(ctx context.Context, dir string, snapshot bool, known *hashes) (*tree, error) {
-	t := &tree{dir: dir, files: map[string]*leaf{}, texts: map[string]string{}, raws: map[string]string{}}
+	t := &tree{dir: dir, files: map[string]*leaf{}, left: map[string]bool{}, texts: map[string]string{}, raws: map[string]string{}}
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
@@ -61,7 +65,10 @@ func readTree(ctx context.Context, dir string, snapshot bool, known *hashes) (*t
 		return nil, fmt.Errorf("reading %s: %w", dir, project.Reason(err))
 	}
 	t.root, t.exists = root, true
-	w := walker{tree: t, snapshot: snapshot, known: known, folded: map[string]string{}}
+	w := walker{tree: t, snapshot: snapshot, known: known, folded: map[string]string{}, most: maxListed}
+	if most, ok := ctx.Value(listedKey{}).(int); ok {
+		w.most = most
+	}
 	if err := w.folder(ctx, "."); err != nil {
 		t.close()
 		return nil, err
@@ -76,8 +83,12 @@ func (t *tree) close() {
 	}
 }
 
+// listedKey is the key under which a context carries how many names are looked at, for tests.
+type listedKey struct{}
+
 type walker struct {
 	*tree
+	most     int // names that are looked at
 	snapshot bool
 	known    *hashes
 	folded   map[string]string // name as a file system without case sees it -> path
@@ -87,15 +98,22 @@ type walker struct {
 // stop ends a walk that found more than a memory holds.
 func (w *walker) stop(format string, args ...any) {
 	if !w.full {
-		w.full = true
+		w.full, w.partial = true, true
 		w.problems = append(w.problems, Problem{Kind: ProblemShape, Reason: fmt.Sprintf(format, args...)})
 	}
 }
 
 func (w *walker) bad(p, format string, args ...any) {
 	const most = 50
+	if memfile.IsMarkdown(p) {
+		w.left[p] = true
+	} else {
+		w.left[p+"/"] = true // what lies in it, should it be a folder
+	}
 	if len(w.problems) == most {
-		w.stop("there are more problems than are listed")
+		if w.snapshot {
+			w.stop("there are more problems than are listed")
+		}
 		return
 	}
 	if len(w.problems) < most {
@@ -116,8 +134,8 @@ func (w *walker) folder(ctx context.Context, rel string) error {
 		}
 		list, err := f.ReadDir(512)
 		for _, d := range list {
-			if w.listed++; w.listed > maxListed {
-				w.stop("%s holds more than %d names; a memory has some hundred", w.dir, maxListed)
+			if w.listed++; w.listed > w.most {
+				w.stop("%s holds more than %d names; a memory has some hundred", w.dir, w.most)
 				break
 			}
 			p := path.Join(rel, d.Name())
@@ -209,9 +227,13 @@ func isPeoples(name string) bool {
 	return false
 }
 
+// folded gives a path as a file system sees it to which letter case and the way in which
+// letters are composed do not count.
+func folded(p string) string { return strings.ToLower(norm.NFC.String(p)) }
+
 // collides refuses two names that some file systems take for one.
 func (w *walker) collides(p string) bool {
-	low := strings.ToLower(norm.NFC.String(p))
+	low := folded(p)
 	if other, ok := w.folded[low]; ok && w.snapshot {
 		w.bad(p, "%s has the same name where letter case does not count, so that one of them would be lost there. Rename one", memdir.ShownName(other))
 		return true
@@ -250,7 +272,7 @@ func (w *walker) file(p string, info fs.FileInfo) {
 	if w.snapshot {
 		if line := conflictMarker(s); line > 0 {
 			w.problems = append(w.problems, Problem{Kind: ProblemShape, Path: p, Line: line,
-				Reason: "here is a conflict of git that nobody resolved. Resolve it in the snapshot, or take one side with git checkout --ours or --theirs"})
+				Reason: "here is a conflict of git that nobody resolved. Resolve it in the snapshot; where the merge driver was missing, mem-mcp snapshot setup --write and then git checkout --merge -- " + SnapshotsDir + " merge it again by parts"})
 			return
 		}
 	}
@@ -334,6 +356,22 @@ func (t *tree) text(p string) (string, error) {
 		t.texts[p] = s
 	}
 	return s, nil
+}
+
+// unread tells whether a file is there, or may be, and was not read.
+func (t *tree) unread(p string) bool {
+	if p == "" || t.files[p] != nil {
+		return false
+	}
+	if t.left[p] {
+		return true
+	}
+	for i, c := range p {
+		if c == '/' && t.left[p[:i+1]] {
+			return true
+		}
+	}
+	return false
 }
 
 // sum gives the hash of a file, "" where there is none.

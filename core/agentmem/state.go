@@ -26,6 +26,7 @@ type syncState struct {
 	UpdatedAt string               `json:"updatedAt,omitempty"`
 	Synced    time.Time            `json:"synced"`
 	Files     map[string]fileState `json:"files"`
+	Last      *lastPull            `json:"last,omitempty"`
 
 	known  bool   // there is a base at all
 	origin string // where it comes from: state, git, none
@@ -114,6 +115,9 @@ func (s stateStore) save(st *syncState) error {
 		if f.Seen != nil {
 			used[*f.Seen] = true
 		}
+	}
+	for _, sum := range st.Last.sums() {
+		used[sum] = true
 	}
 	delete(used, none)
 	for sum := range used {

@@ -171,7 +171,7 @@ func (a *analysis) status() (*Status, error) {
 		}
 	}
 	switch news, own := st.Team.Sum() > 0, st.Mine.Sum() > 0; {
-	case len(a.mine.files) == 0:
+	case len(a.mine.files)+len(a.mine.left) == 0:
 		st.Action, st.State = ActionInitialize, StateInitialize
 	case news && own:
 		st.Action, st.State = ActionPromptUpdate, StateDiverged
@@ -196,6 +196,9 @@ func (a *analysis) mineKind(it *item) string {
 		base = a.st.Files[it.base].Base
 	}
 	sum := a.mine.sum(it.mine)
+	if a.unread(it) {
+		return "" // nobody knows
+	}
 	if it.base == memfile.IndexName && len(a.private) > 0 && it.mine != "" {
 		s, err := a.mine.text(it.mine)
 		if err == nil {

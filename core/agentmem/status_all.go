@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"mem/core/memdir"
@@ -33,6 +34,9 @@ func Overlook(ctx context.Context, o memory.Options, p project.Project, agent st
 			return nil, err
 		}
 		out.Agents = append(out.Agents, st)
+		if st.State == StateNone && st.Topics == 0 {
+			out.Notes = append(out.Notes, whoIsThere(p))
+		}
 		return out, nil
 	}
 	names, notes, err := Agents(p)
@@ -79,6 +83,19 @@ func Overlook(ctx context.Context, o memory.Options, p project.Project, agent st
 		}
 	}
 	return out, nil
+}
+
+// whoIsThere says which agents there are, to whoever asked for one that has nothing.
+func whoIsThere(p project.Project) string {
+	names, _, err := Agents(p)
+	if err != nil || len(names) == 0 {
+		return "No agent has a project memory or a snapshot here. The first write to agent/NAME/project makes one."
+	}
+	more := ""
+	if n := len(names) - maxNotes; n > 0 {
+		names, more = names[:maxNotes], fmt.Sprintf(" and %d more", n)
+	}
+	return "Agents with a project memory or a snapshot here: " + strings.Join(names, ", ") + more + "."
 }
 
 func lookAt(ctx context.Context, o memory.Options, agent string) (st *Status, err error) {

@@ -58,12 +58,17 @@ func Open(o memory.Options, agent string) (*Shared, error) {
 	if err != nil {
 		return nil, err
 	}
+	return sharedOf(m, folder), nil
+}
+
+// sharedOf gives an opened memory of an agent with its snapshot.
+func sharedOf(m *memory.Memory, folder string) *Shared {
 	top := Checkout(m.Location.Project)
 	dir := filepath.Join(top, filepath.FromSlash(SnapshotsDir), folder)
 	return &Shared{
 		Agent: folder, Top: top, Store: m.Location.Directory, Snapshot: dir, m: m,
 		state: stateStore{filepath.Join(m.StateDirectory(), stateFolder, store.Key(dir))},
-	}, nil
+	}
 }
 
 // Close lets go of the memory.
@@ -145,6 +150,10 @@ func (s *Shared) look(ctx context.Context) (*analysis, error) {
 		return nil, err
 	}
 	if a.st, err = s.state.load(); err != nil {
+		a.close()
+		return nil, err
+	}
+	if err := a.followUndo(ctx); err != nil {
 		a.close()
 		return nil, err
 	}
@@ -270,6 +279,18 @@ func (a *analysis) findContent() error {
 	return nil
 }
 
+// findWanted looks at the texts of topics that were skipped and are taken after all.
+func (a *analysis) findWanted(w wishes) error {
+	for _, it := range a.items {
+		if f := a.st.Files[it.base]; it.theirs != "" && it.base != "" && w.wanted(f, it.names()...) && a.theirs.sum(it.theirs) == f.seen() {
+			if err := a.content(it.theirs, it.mine); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (a *analysis) content(theirs, mine string) error {
 	t, err := a.theirs.text(theirs)
 	if err != nil {
@@ -290,17 +311,22 @@ func (a *analysis) content(theirs, mine string) error {
 		if len(a.problems) >= maxContent {
 			return nil
 		}
-		a.problems = append(a.problems, Problem{Kind: ProblemContent, Path: theirs, Line: f.Line, Reason: f.Reason})
+		a.problems = append(a.problems, Problem{Kind: ProblemContent, Path: theirs, Line: f.Line, Reason: f.Reason,
+			Secret: f.Kind == guard.KindSecret || f.Kind == guard.KindIncomplete})
 	}
 	return nil
 }
 
-// blocking gives the problems for which nothing is pulled; a person may accept those of
-// content.
-func (a *analysis) blocking(accept bool) []Problem {
+// blocking gives the problems for which nothing is pulled. A person may accept those of
+// content, secrets apart, and whoever skips a topic takes none of it.
+func (a *analysis) blocking(w wishes, accept, secrets bool) []Problem {
 	var out []Problem
 	for _, p := range a.problems {
-		if !accept || p.Kind != ProblemContent {
+		taken := accept
+		if p.Secret {
+			taken = secrets
+		}
+		if p.Kind != ProblemContent || !taken && w.file(p.Path) != Skip {
 			out = append(out, p)
 		}
 	}

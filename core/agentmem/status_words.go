@@ -11,6 +11,9 @@ import (
 func (st *Status) Words() string {
 	switch st.State {
 	case StateNone:
+		if st.Topics == 0 {
+			return fmt.Sprintf("%s: no memory here and no snapshot.", st.Agent)
+		}
 		return fmt.Sprintf("%s: no snapshot; %d topics here that could be published.", st.Agent, st.Topics)
 	case StateInitialize:
 		return fmt.Sprintf("%s: the team shares %d topics and nothing is here yet; pull copies them.", st.Agent, st.Shared)

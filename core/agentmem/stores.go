@@ -213,6 +213,9 @@ func (l *lister) finish(s *Store, defs []Definition) {
 	if l.base != "" && s.Scope == memdir.ScopeProject {
 		s.Snapshot = isFile(filepath.Join(l.base, clientFolder, string(memdir.PlaceSnapshot), s.Agent, "snapshot.json"))
 	}
+	if s.Snapshot && !s.Exists && len(s.Notes) > 0 {
+		s.Notes[0] = fmt.Sprintf("The team shares what this agent learnt, and nothing is here yet: mem-mcp snapshot pull %s copies it.", s.Agent)
+	}
 	if len(s.Defined) > 0 || !s.Exists {
 		return
 	}

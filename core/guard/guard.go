@@ -132,7 +132,7 @@ func (s *Scanner) Added(before, after []byte) []Finding {
 	}
 	known := newContained(before)
 	var found []Finding
-	for _, f := range s.secrets(after, widen(after, changed, contextBytes)) {
+	for _, f := range s.secrets(after, widen(after, changed, contextBytes, keyBlocksOf(after))) {
 		if f.Kind == KindSecret && (!overlapsAny(changed, span{f.Start, f.End}) || known.has(after[f.Start:f.End])) {
 			continue
 		}

@@ -148,9 +148,17 @@ func TestInstructionsAreLinear(t *testing.T) {
 			}
 			return best
 		}
-		small, large := cost(32<<10), cost(256<<10)
-		if large > 30*small && large > 100*time.Millisecond || large > time.Second {
-			t.Errorf("%q: 32 KB take %v, 256 KB %v", part, small, large)
+		// A machine that is busy with something else may make any one comparison wrong.
+		var small, large time.Duration
+		for try := range 4 {
+			time.Sleep(time.Duration(try) * 200 * time.Millisecond)
+			small, large = cost(32<<10), cost(256<<10)
+			if large <= time.Second && (large <= 30*small || large <= 100*time.Millisecond) {
+				break
+			}
+			if try == 3 {
+				t.Errorf("%q: 32 KB take %v, 256 KB %v", part, small, large)
+			}
 		}
 	}
 }

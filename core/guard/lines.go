@@ -107,7 +107,7 @@ func commonTail(a, b []byte) int {
 
 // widen adds to each changed part the whole lines within so many bytes, and where the part lies between the two ends of
 // a key block, all of the block.
-func widen(text []byte, changed []span, context int) []span {
+func widen(text []byte, changed []span, context int, keys *keyBlocks) []span {
 	var out []span
 	for _, c := range changed {
 		s := c
@@ -121,7 +121,7 @@ func widen(text []byte, changed []span, context int) []span {
 		} else if n := bytes.LastIndexByte(text[c.end:to], '\n'); n >= 0 {
 			s.end = c.end + n + 1
 		}
-		s = wholeBlock(text, s)
+		s = keys.whole(text, s)
 		if n := len(out); n > 0 && s.start <= out[n-1].end {
 			out[n-1].end = max(out[n-1].end, s.end)
 		} else {
@@ -129,26 +129,6 @@ func widen(text []byte, changed []span, context int) []span {
 		}
 	}
 	return out
-}
-
-// wholeBlock extends s to the block of a private key that reaches into it.
-func wholeBlock(text []byte, s span) span {
-	begin, end := []byte("-----BEGIN"), []byte("-----END")
-	from := max(0, s.start-pemBytes)
-	before := text[from:s.start]
-	if b := bytes.LastIndex(before, begin); b >= 0 && !bytes.Contains(before[b:], end) {
-		s.start = from + b
-	}
-	behind := text[s.end:min(len(text), s.end+pemBytes)]
-	if e := bytes.Index(behind, end); e >= 0 && !bytes.Contains(behind[:e], begin) {
-		s.end += e
-		if n := bytes.IndexByte(text[s.end:min(len(text), s.end+contextBytes)], '\n'); n >= 0 {
-			s.end += n + 1
-		} else {
-			s.end = min(len(text), s.end+contextBytes)
-		}
-	}
-	return s
 }
 
 // contained answers whether a text occurs in another one, whatever their line ends are.

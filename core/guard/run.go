@@ -95,8 +95,9 @@ func (set *ruleSet) decode(text string, present []bool) (hits []hit, err error) 
 		}
 	}
 	b := []byte(text)
+	keys := keyBlocksOf(b)
 	for _, core := range cores {
-		region := widen(b, []span{core}, encodedContext)[0]
+		region := widen(b, []span{core}, encodedContext, keys)[0]
 		part := text[region.start:region.end]
 		key := keyOf(nil, part)
 		key.present = maphash.Bytes(memoSeeds[0], flags)

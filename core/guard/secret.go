@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 )
 
@@ -28,8 +28,10 @@ type span struct{ start, end int }
 
 func (s span) overlaps(o span) bool { return s.start < o.end && o.start < s.end }
 
+// overlapsAny reports whether s overlaps one of the spans, which stand in order and apart.
 func overlapsAny(list []span, s span) bool {
-	return slices.ContainsFunc(list, s.overlaps)
+	i := sort.Search(len(list), func(i int) bool { return list[i].end > s.start })
+	return i < len(list) && list[i].overlaps(s)
 }
 
 // hit is a secret in a chunk. It says where, never what.

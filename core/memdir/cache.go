@@ -1,13 +1,8 @@
 package memdir
 
 import (
-	"bytes"
 	"container/list"
-	"fmt"
-	"io"
 	"io/fs"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -145,9 +140,12 @@ func (c *Cache) head(p string, info fs.FileInfo) *Topic {
 	return nil
 }
 
-func (c *Cache) readHead(src fs.FS, p string, info fs.FileInfo, scanLines int) (*Topic, error) {
+func (c *Cache) readHead(src fs.FS, p string, info fs.FileInfo, scanLines int, some *patience) (*Topic, error) {
+	c.mu.Lock()
+	was := c.heads[p].stamp
+	c.mu.Unlock()
 	now := time.Now()
-	t, whole, err := readHead(src, p, info, scanLines)
+	t, whole, info, err := readSettledHead(src, p, info, scanLines, was, some)
 	if err != nil {
 		return nil, err
 	}
@@ -176,71 +174,6 @@ func (c *Cache) prune(v *View) {
 			delete(c.heads, p)
 		}
 	}
-}
-
-// readHead reads as much of a file as holds its frontmatter. whole is all of it,
-// nil where less was read.
-func readHead(src fs.FS, p string, info fs.FileInfo, scanLines int) (t *Topic, whole *memfile.File, err error) {
-	file, err := src.Open(p)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer file.Close()
-	scratch := headBuffers.Get().(*[]byte)
-	defer headBuffers.Put(scratch)
-	buf := (*scratch)[:0]
-	for want := headBytes; ; want *= 4 {
-		buf = slices.Grow(buf, want-len(buf))
-		n, err := io.ReadFull(file, buf[len(buf):want])
-		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-			return nil, nil, fmt.Errorf("reading %s: %w", p, err)
-		}
-		buf = buf[:len(buf)+n]
-		all := len(buf) < want
-		f := memfile.Parse(cutAtLine(buf, all))
-		if !all && want < maxHeadBytes && f.FrontmatterOpen() {
-			continue
-		}
-		if t = topicOf(p, info, f, all, scanLines); all {
-			whole = f
-		}
-		return t, whole, nil
-	}
-}
-
-// headBuffers are what heads are read into; what is kept of them are copies.
-var headBuffers = sync.Pool{New: func() any { b := make([]byte, 0, headBytes); return &b }}
-
-// topicOf takes from a parsed head what a View keeps. The strings are copied, so
-// that a name does not hold the whole text in memory.
-func topicOf(p string, info fs.FileInfo, f *memfile.File, whole bool, scanLines int) *Topic {
-	t := &Topic{Path: p, Size: info.Size(), ModTime: info.ModTime(), Meta: f.Meta().Clone(), Form: f.Form(), Problems: f.Problems, state: stateOf(info)}
-	for i := range t.Problems {
-		t.Problems[i].Key = strings.Clone(t.Problems[i].Key)
-	}
-	if whole {
-		t.Hash = text.Hash(f.Text.String())
-	}
-	t.scanned = t.Meta
-	if f.Front != nil {
-		t.FrontLines = f.Text.LineAt(max(f.Front.Span.End-1, 0)) + 1
-		if t.FrontLines > scanLines {
-			t.scanned = memfile.Parse(f.Text.String()[:f.Text.Line(scanLines-1).End]).Meta().Clone()
-		}
-	}
-	return t
-}
-
-// cutAtLine drops a line that was read only in part, so that half a character
-// at the end is not taken for a fault of the file.
-func cutAtLine(buf []byte, whole bool) string {
-	if !whole {
-		if i := bytes.LastIndexByte(buf, '\n'); i > 0 {
-			return string(buf[:i+1])
-		}
-		return strings.ToValidUTF8(string(buf), "")
-	}
-	return string(buf)
 }
 
 // Load gives the memory file at p, from the cache while size and modification
@@ -311,69 +244,4 @@ func (c *Cache) drop(el *list.Element) {
 	e := c.recent.Remove(el).(bodyEntry)
 	delete(c.bodies, e.body.Path)
 	c.bytes -= e.size
-}
-
-// How long a file that another program seems to be writing is looked at again:
-// between the moments when it is emptied and when all of it is there, usually less
-// than a millisecond passes.
-const (
-	lookAgain  = 4 * time.Millisecond
-	lookAtMost = 40 * time.Millisecond
-)
-
-// readSettled reads a whole file. One that changed just now, in place, and is
-// empty or shorter than it was (as was tells) may be half written: it is read
-// until two reads agree. What mem writes is never seen half written, nor is it
-// the same file as before.
-func readSettled(src fs.FS, p string, info fs.FileInfo, limit int64, was stamp) (string, fs.FileInfo, error) {
-	content, err := readLimited(src, p, info, limit)
-	if err != nil || !halfWritten(info, int64(len(content)), was) {
-		return content, info, err
-	}
-	for end := time.Now().Add(lookAtMost); time.Now().Before(end); {
-		time.Sleep(lookAgain)
-		if info, err = lstat(src, p); err != nil {
-			return "", nil, err
-		}
-		if why := notRegular(info); why != "" {
-			return "", nil, &FileError{Path: p, Reason: why, Hint: "put a plain file in its place"}
-		}
-		again, err := readLimited(src, p, info, limit)
-		if err != nil || again == content {
-			return again, info, err
-		}
-		content = again
-	}
-	return content, info, nil
-}
-
-func halfWritten(info fs.FileInfo, read int64, was stamp) bool {
-	if _, open := info.Sys().(Buffer); open || time.Since(info.ModTime()).Abs() > racy {
-		return false
-	}
-	read = min(read, info.Size())
-	return read == 0 || read < was.size && !stateOf(info).other(was.more)
-}
-
-// readLimited reads a whole file, unless it is too large to be memory.
-func readLimited(src fs.FS, p string, info fs.FileInfo, limit int64) (string, error) {
-	tooLarge := &FileError{Path: p, Reason: fmt.Sprintf("has more than %d bytes and is not read as memory", limit),
-		Hint: "split it, or raise limits.topic_bytes in the configuration"}
-	if info.Size() > limit {
-		return "", tooLarge
-	}
-	file, err := src.Open(p)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	buf := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
-	n, err := buf.ReadFrom(io.LimitReader(file, limit+1))
-	if err != nil {
-		return "", fmt.Errorf("reading %s: %w", p, err)
-	}
-	if n > limit {
-		return "", tooLarge
-	}
-	return buf.String(), nil
 }

@@ -16,7 +16,8 @@ import (
 // Containing gives the memory directory that a file or folder lies in, whether or
 // not it exists: the nearest folder, file itself included, that holds MEMORY.md
 // or whose place is that of a memory directory. A file named MEMORY.md, saved or
-// not, makes its folder one. file is absolute; it is taken as it is spelled.
+// not, makes its folder one, unless that is the root of a file system: all that there
+// is would be memory. file is absolute; it is taken as it is spelled.
 //
 // Not every file in a memory directory is memory: View.CheckPlace and CheckPath
 // tell. ok is false where nothing above file is a memory directory.
@@ -25,7 +26,7 @@ func Containing(file string) (dir string, ok bool) {
 		return "", false
 	}
 	dir = filepath.Clean(file)
-	if filepath.Base(dir) == memfile.IndexName && couldBeFile(dir) {
+	if filepath.Base(dir) == memfile.IndexName && couldBeFile(dir) && !isRoot(filepath.Dir(dir)) {
 		return aboveLogs(filepath.Dir(dir)), true
 	}
 	// No View reads deeper than maxDepth folders.
@@ -53,7 +54,12 @@ func aboveLogs(dir string) string {
 	return dir
 }
 
+func isRoot(dir string) bool { return dir == filepath.Dir(dir) }
+
 func isMemory(dir string) bool {
+	if isRoot(dir) {
+		return false
+	}
 	if info, err := os.Lstat(filepath.Join(dir, memfile.IndexName)); err == nil && info.Mode().IsRegular() {
 		return true
 	}
@@ -200,7 +206,9 @@ func (f *finder) walk(dir string, depth int) error {
 			continue
 		}
 		if e.Type().IsRegular() {
-			memory = true
+			if memory = memory || !isRoot(dir); !memory {
+				f.problem(filepath.Join(dir, e.Name()), "stands at the root of a file system, all of which is no memory directory. Move it to a folder of its own.")
+			}
 		} else if info, err := e.Info(); err == nil && !place {
 			f.problem(filepath.Join(dir, e.Name()), "%s, so its folder is no memory directory. Put a plain file in its place.", notRegular(info))
 		}

@@ -3,6 +3,7 @@ package memdir
 import (
 	"context"
 	"errors"
+	"mem/core/memfile"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -74,7 +75,7 @@ func TestContaining(t *testing.T) {
 			t.Errorf("Containing(%s) = %q, %v, want %q", file, got, ok, want)
 		}
 	}
-	for _, file := range []string{"", "m/x.md", "MEMORY.md", dir + "/m/\x00", string(filepath.Separator)} {
+	for _, file := range []string{"", "m/x.md", "MEMORY.md", dir + "/m/\x00", string(filepath.Separator), filepath.VolumeName(dir) + string(filepath.Separator) + memfile.IndexName, filepath.VolumeName(dir) + string(filepath.Separator) + "x.md"} {
 		if got, ok := Containing(file); ok {
 			t.Errorf("Containing(%q) = %q", file, got)
 		}

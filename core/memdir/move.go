@@ -13,7 +13,8 @@ import (
 )
 
 // Move gives the change that renames a topic and makes every link to it, in the
-// index and in other topics, and every relative link in it follow. It loads all
+// index and in other topics, and every relative link in it follow: those of Markdown,
+// definitions of references, images, and links of HTML. It loads all
 // topics. What it cannot read it leaves alone and names in notes.
 func (v *View) Move(ctx context.Context, t *Topic, to string) (c change.Change, notes []string, err error) {
 	if err := CheckTopicPath(to); err != nil {
@@ -34,9 +35,11 @@ func (v *View) Move(ctx context.Context, t *Topic, to string) (c change.Change, 
 		return c, nil, err
 	}
 	c.Files = append(c.Files, change.File{Path: t.Path, Kind: change.Rename, To: to,
-		Base: body.File.Text.String(), Edits: retargetOwn(body.File, t.Path, to)})
+		Base: body.File.Text.String(), Edits: v.retargetOwn(body.File, t.Path, to)})
 	x := v.Index
-	if f, ok := change.EditFile(memfile.IndexName, x.Text().String(), retarget(x.Text(), x.Links, memfile.IndexName, t.Path, to)); ok {
+	edits := retarget(x.Text(), x.Links, memfile.IndexName, t.Path, to)
+	edits = apart(append(edits, retargetReferences(x.File, x.Links, x.Outline, memfile.IndexName, t.Path, to)...))
+	if f, ok := change.EditFile(memfile.IndexName, x.Text().String(), edits); ok {
 		c.Files = append(c.Files, f)
 	}
 	for _, other := range v.Topics {
@@ -56,6 +59,7 @@ func (v *View) Move(ctx context.Context, t *Topic, to string) (c change.Change, 
 		if t.Meta.Name == "" {
 			edits = append(edits, renameWiki(links, Stem(t.Path), Stem(to))...)
 		}
+		edits = apart(append(edits, retargetReferences(b.File, links, b.File.Outline, other.Path, t.Path, to)...))
 		if len(edits) > 0 && CheckTopicPath(other.Path) != nil {
 			notes = append(notes, fmt.Sprintf("%s links it and was left as it is: mem does not write a file of this name", ShownName(other.Path)))
 			continue
@@ -83,22 +87,39 @@ func retarget(t *text.Text, links []memfile.Link, from, old, new string) []text.
 
 // retargetOwn gives the edits that keep the relative links of a moving file
 // leading where they led.
-func retargetOwn(f *memfile.File, old, new string) []text.Edit {
+func (v *View) retargetOwn(f *memfile.File, old, new string) []text.Edit {
 	var edits []text.Edit
-	for _, l := range memfile.Links(f.Text, f.Body, f.Outline()) {
-		p := l.Path()
+	// follow gives what a destination becomes, "" where it stays.
+	follow := func(p string) string {
 		if p == "" || path.Dir(old) == path.Dir(new) && path.Join(path.Dir(old), p) != old {
-			continue
+			return ""
 		}
 		target := path.Join(path.Dir(old), p)
 		if target == old {
 			target = new
 		}
 		if dest := Relative(path.Dir(new), target); dest != p {
+			return dest
+		}
+		return ""
+	}
+	links := memfile.Links(f.Text, f.Body, f.Outline())
+	for _, l := range links {
+		if dest := follow(l.Path()); dest != "" {
 			edits = append(edits, destEdit(f.Text, l, dest))
 		}
 	}
-	return edits
+	for _, r := range references(f, links, f.Outline) {
+		p := path.Join(path.Dir(old), r.Path())
+		// "[note]: words" in prose is a definition, too, and leads nowhere.
+		if r.Kind != memfile.Image && !memfile.IsMarkdown(p) && !v.Exists(p) {
+			continue
+		}
+		if dest := follow(r.Path()); dest != "" {
+			edits = append(edits, referenceEdit(f.Text, r, dest))
+		}
+	}
+	return apart(edits)
 }
 
 // Retarget gives the edit that makes a link, in the file at from with text t, lead

@@ -16,7 +16,7 @@ func (v *View) Exists(p string) bool {
 	switch {
 	case v.byPath[p] != nil:
 		return true
-	case p == memfile.IndexName && v.Index.Exists:
+	case p == memfile.IndexName && (v.Index.Exists || v.IndexError != nil):
 		return true
 	case !fs.ValidPath(p):
 		return false

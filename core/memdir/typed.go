@@ -44,7 +44,7 @@ func (v *View) Typed(ctx context.Context, buffers map[string]Buffer) (now *View,
 			return nil, false // it is small enough now
 		}
 	}
-	if n.readIndex() != nil {
+	if v.IndexError != nil || n.readIndex() != nil || n.IndexError != nil {
 		return nil, false
 	}
 	return n, true
@@ -58,7 +58,7 @@ func (v *View) retype(p string, src *overlay) bool {
 	}
 	t := v.cache.head(p, info)
 	if t == nil {
-		if t, err = v.cache.readHead(src, p, info, v.limits.scanLines()); err != nil {
+		if t, err = v.cache.readHead(src, p, info, v.limits.scanLines(), newPatience(lookAtMost)); err != nil {
 			return false
 		}
 	}

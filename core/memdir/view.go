@@ -30,6 +30,9 @@ type View struct {
 	// LinkedOnly is set where the index stands at the root of a repository:
 	// there only linked files are topics.
 	LinkedOnly bool
+	// IndexError is why the index is not read, nil where it is or where there is none;
+	// see Limits.IndexMayFail.
+	IndexError *FileError
 
 	src    fs.FS
 	cache  *Cache
@@ -37,8 +40,12 @@ type View struct {
 	byPath map[string]*Topic
 	names  names
 	unread []unread             // while it is built
+	seen   int                  // names, while it is built
 	dirs   map[string]time.Time // modification times of the folders that were read
 	readAt time.Time
+
+	formOnce sync.Once
+	form     memfile.Form
 }
 
 // Problem is a file or folder that a View leaves out, with the reason and the
@@ -53,6 +60,10 @@ type Limits struct {
 	TopicBytes  int64 // larger files are listed as problems, not read; 0 means DefaultTopicBytes
 	ScanLines   int   // lines of a topic that a scan reads; 0 means MaxScanLines
 	EntryLength int   // characters of an entry that is made from a description; 0 means EntryLength
+	// IndexMayFail reads the topics of a directory whose index cannot be read as memory,
+	// as IndexError says, for those who look at files one by one. Otherwise it is an error:
+	// a View without the index says of every topic that nothing names it.
+	IndexMayFail bool
 }
 
 const (
@@ -67,8 +78,11 @@ const (
 	maxDepth = 16
 	// maxReaders bounds how many files are read at a time.
 	maxReaders = 4
-	// maxFiles bounds how many topics a View holds.
+	// maxFiles bounds how many topics a View holds, and maxNames how many names of any
+	// kind it looks at for them: a MEMORY.md that was saved in the wrong place, such as a
+	// home or the root of a disk, must not have all of that read.
 	maxFiles = 100_000
+	maxNames = 3 * maxFiles
 )
 
 func (l Limits) scanLines() int {
@@ -142,6 +156,9 @@ func Read(ctx context.Context, src fs.FS, cache *Cache, limits Limits) (*View, e
 	if err := v.readHeads(ctx); err != nil {
 		return nil, err
 	}
+	if v.IndexError != nil {
+		v.problem(memfile.IndexName, "%s. %s.", v.IndexError.Reason, upperFirst(v.IndexError.Hint))
+	}
 	sort.Slice(v.Topics, func(i, j int) bool { return v.Topics[i].Path < v.Topics[j].Path })
 	for _, t := range v.Topics {
 		v.byPath[t.Path] = t
@@ -159,7 +176,7 @@ func (v *View) readNames(ctx context.Context) error {
 		if err := v.readIndex(); err != nil {
 			return err
 		}
-		if v.LinkedOnly = v.Index.Exists; v.LinkedOnly {
+		if v.LinkedOnly = v.Index.Exists || v.IndexError != nil; v.LinkedOnly {
 			return v.readLinked(ctx)
 		}
 		return v.walk(ctx, ".", 0)
@@ -179,6 +196,23 @@ func (v *View) Over(ctx context.Context, buffers map[string]Buffer) (*View, erro
 }
 
 func (v *View) readIndex() error {
+	err := v.tryIndex()
+	if v.limits.IndexMayFail && errors.As(err, &v.IndexError) {
+		v.Index = memfile.NoIndex()
+		return nil
+	}
+	return err
+}
+
+// upperFirst writes a hint as a sentence.
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+func (v *View) tryIndex() error {
 	info, err := lstat(v.src, memfile.IndexName)
 	if err != nil {
 		if isNotExist(err) {
@@ -216,6 +250,9 @@ func (v *View) walk(ctx context.Context, dir string, depth int) error {
 		}
 		v.problem(dir, "cannot be read: %v. Check its permissions.", err)
 		return nil
+	}
+	if v.seen += len(entries) + 1; v.seen > maxNames {
+		return fmt.Errorf("more than %d files and folders below the memory directory; is it the right one? Move %s to a folder of its own, or choose another with --memory-dir", maxNames, memfile.IndexName)
 	}
 	if dir != "." && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == memfile.IndexName }) {
 		v.Nested = append(v.Nested, dir)
@@ -274,6 +311,7 @@ func (v *View) visitDir(ctx context.Context, p string, depth int) error {
 	switch {
 	case p == LogsDir:
 		v.readLogs()
+	case p == memfile.IndexName: // told as what is wrong with the index
 	case memfile.IsMarkdown(p):
 		v.problem(p, "is a folder with the name of a memory file. Rename it.")
 	case depth >= maxDepth:
@@ -315,11 +353,12 @@ type unread struct {
 func (v *View) readHeads(ctx context.Context) error {
 	var next atomic.Int64
 	var wg sync.WaitGroup
+	some := newPatience(viewPatience)
 	for range min(runtime.GOMAXPROCS(0), maxReaders, 1+len(v.unread)/32) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(v.unread) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				u := &v.unread[i]
-				v.Topics[u.at], u.err = v.cache.readHead(v.src, u.path, u.info, v.limits.scanLines())
+				v.Topics[u.at], u.err = v.cache.readHead(v.src, u.path, u.info, v.limits.scanLines(), some)
 			}
 		})
 	}
@@ -366,6 +405,11 @@ func (v *View) LoadPath(p string) (*Body, error) { return v.cache.Load(v.src, p,
 // Form gives the frontmatter form that a new topic takes: the one most topics
 // of this directory have, flat in an empty one.
 func (v *View) Form() memfile.Form {
+	v.formOnce.Do(func() { v.form = v.mostlyForm() })
+	return v.form
+}
+
+func (v *View) mostlyForm() memfile.Form {
 	nested, flat := 0, 0
 	for _, t := range v.Topics {
 		switch t.Form {

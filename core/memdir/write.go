@@ -84,13 +84,23 @@ func (v *View) Place(m Memory) (path string, existing *Topic, err error) {
 
 // Create gives the change that adds a topic and its entry.
 func (v *View) Create(path string, m Memory, st Stamp) (change.Change, error) {
+	c, err := v.CreateAlone(path, m, st)
+	if err != nil {
+		return c, err
+	}
+	m.Name, m.Description = memfile.OneLine(m.Name), memfile.OneLine(m.Description)
+	return v.withEntry(c, path, m), nil
+}
+
+// CreateAlone gives the change that adds a topic without an entry.
+func (v *View) CreateAlone(path string, m Memory, st Stamp) (change.Change, error) {
 	if err := m.check(); err != nil {
 		return change.Change{}, err
 	}
 	c := change.Change{Op: "write", Title: "write " + path}
 	meta := memfile.Meta{Name: m.Name, Description: m.Description, Type: m.Type, OriginSessionID: st.Origin, Modified: st.modified()}
 	c.Files = append(c.Files, change.File{Path: path, Kind: change.Create, New: memfile.New(v.Form(), meta, m.Body)})
-	return v.withEntry(c, path, m), nil
+	return c, nil
 }
 
 // Replace gives the change that gives a topic a new text, and its entry the new

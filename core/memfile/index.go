@@ -21,6 +21,7 @@ type Index struct {
 	Links   []Link // every link, entries' own included
 
 	outline Outline
+	places  places
 }
 
 // Entry is a line of the index that links a topic.
@@ -65,6 +66,12 @@ func (x *Index) Notebook() bool { return len(x.Links) == 0 }
 
 // Entry gives the first entry that links the topic at p, nil when there is none.
 func (x *Index) Entry(p string) *Entry {
+	if len(x.Entries) > few {
+		if i, ok := x.place().entry[p]; ok {
+			return &x.Entries[i]
+		}
+		return nil
+	}
 	for i := range x.Entries {
 		if x.Entries[i].Target == p {
 			return &x.Entries[i]
@@ -313,8 +320,8 @@ func (x *Index) Remove(p string) []text.Edit {
 	t := x.Text()
 	var edits []text.Edit
 	gone := 0 // end of the last line taken out
-	for _, l := range x.Links {
-		if l.Path() != p || l.Span.Start < gone {
+	for l := range x.linksTo(p) {
+		if l.Span.Start < gone {
 			continue
 		}
 		if e := x.entryAt(l); e != nil && e.List && !x.linksOthers(e, p) {

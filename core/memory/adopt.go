@@ -2,10 +2,14 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"time"
 
 	"mem/core/memdir"
+	"mem/core/memfile"
 	"mem/core/store"
 	"mem/core/transcript"
 )
@@ -59,6 +63,26 @@ func (m *Memory) Moved(ctx context.Context) ([]transcript.Moved, error) {
 
 // movedWithin is how long a conversation's start looks for a project that was moved.
 const movedWithin = time.Second
+
+// Vacant reports whether the memory directory holds nothing: no topic, no log, and no
+// index with text. One that cannot be read is not vacant.
+func (m *Memory) Vacant() bool {
+	vacant := true
+	err := filepath.WalkDir(m.Location.Directory, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() || !memfile.IsMarkdown(d.Name()) {
+			return nil
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+			return nil
+		}
+		vacant = false
+		return fs.SkipAll
+	})
+	return vacant && (err == nil || errors.Is(err, fs.ErrNotExist))
+}
 
 // MovedWords offers, in words, what certainly is this project under an earlier path; for
 // one that has no memory here.

@@ -58,6 +58,17 @@ func (p *Proposals) Apply(ctx context.Context, ref string, which Which) (*Done, 
 
 // Discard decides that the selected units are not to be made.
 func (p *Proposals) Discard(ctx context.Context, ref string, which Which, reason string) (*Done, error) {
+	done, err := p.discard(ctx, ref, which, reason)
+	if err != nil || len(done.Applied) == 0 || p.hears[done.Proposal.Kind] == nil {
+		return done, err
+	}
+	if err := p.hears[done.Proposal.Kind](ctx, p.m, done.Proposal, done.Applied); err != nil {
+		return nil, fmt.Errorf("the units of %s were discarded, but what they came from could not be told, so it may offer them again: %w", done.Proposal.ID, err)
+	}
+	return done, nil
+}
+
+func (p *Proposals) discard(ctx context.Context, ref string, which Which, reason string) (*Done, error) {
 	return p.decide(ctx, ref, which, func(x *Proposal, units []*Unit, out *Done) error {
 		for _, u := range units {
 			u.State, u.Note = Discarded, bounded(reason, maxReason)

@@ -47,9 +47,22 @@ const (
 
 // Proposals are those of one memory.
 type Proposals struct {
-	m    *memory.Memory
-	jobs *job.Jobs // for its locks
-	dir  string
+	m     *memory.Memory
+	jobs  *job.Jobs // for its locks
+	dir   string
+	hears map[string]Discarder
+}
+
+// Discarder is told which units of a proposal of its kind somebody discarded, for a kind
+// that has to note the decision elsewhere as well. The units are discarded by then, and no
+// lock of the proposals is held.
+type Discarder func(ctx context.Context, m *memory.Memory, p *Proposal, units []Unit) error
+
+// Hearing gives the same proposals, of which discarding tells the Discarder of their kind.
+func (p *Proposals) Hearing(by map[string]Discarder) *Proposals {
+	out := *p
+	out.hears = by
+	return &out
 }
 
 // Of gives the proposals of a memory. It touches nothing.

@@ -38,8 +38,11 @@ type place struct {
 	abs  string
 }
 
-func placeOf(x *transcript.Session) (*place, error) {
+func placeOf(x *transcript.Session, read bool) (*place, error) {
 	dir := DirOf(x)
+	if read && x.Origin == transcript.OriginArchive && x.Agent == "" && transcript.ValidID(x.ID) == nil {
+		dir = filepath.Join(filepath.Dir(x.Path), x.ID, Folder) // a copy, which is read and not written
+	}
 	if dir == "" {
 		return nil, fmt.Errorf("%w: it lies in an archive, or is a subagent's", ErrNone)
 	}
@@ -71,9 +74,9 @@ func (p *place) real(make bool) error {
 	return nil
 }
 
-// Read reads the session memory of a session. Without one the error wraps ErrNone.
+// Read reads the session memory of a session, of an archived one its copy. Without one the error wraps ErrNone.
 func Read(x *transcript.Session) (*File, error) {
-	p, err := placeOf(x)
+	p, err := placeOf(x, true)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +134,7 @@ func (e *ChangedError) Error() string {
 // summary.md in the session's own folder is ever written, and through no link. The caller
 // holds the lock of the session.
 func Write(x *transcript.Session, content, expected string) (*File, error) {
-	p, err := placeOf(x)
+	p, err := placeOf(x, false)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,7 @@ type Archived struct {
 func (s *Sessions) Archive(ctx context.Context, o ArchiveOptions) (*Archived, error) {
 	var list []*transcript.Session
 	var notes []string
+	var skipped []transcript.Skipped
 	for _, ref := range o.Sessions {
 		x, err := s.pick(ctx, ref, o.Progress)
 		if err != nil {
@@ -44,6 +45,7 @@ func (s *Sessions) Archive(ctx context.Context, o ArchiveOptions) (*Archived, er
 		if err != nil {
 			return nil, err
 		}
+		skipped = found.Skipped
 		if o.Within <= 0 {
 			o.Within = warnWithin
 		}
@@ -65,5 +67,6 @@ func (s *Sessions) Archive(ctx context.Context, o ArchiveOptions) (*Archived, er
 	if got == nil {
 		return nil, err
 	}
+	got.Skipped = append(got.Skipped, skipped...)
 	return &Archived{got, fewNotes(notes)}, err
 }

@@ -9,6 +9,7 @@ import (
 	"mem/core/memory"
 	"mem/core/text"
 	"mem/core/transcript"
+	"mem/core/transcript/shown"
 )
 
 // What sessions say has no bounds, a result has: lengths are weights, as in
@@ -67,6 +68,10 @@ func fewNotes(all []string) []string {
 	}
 	return out
 }
+
+// said is a text of a transcript within a result: bounded, and with what nobody would see
+// spelled out, since a model reads what a person does not.
+func said(s string, limit int) string { return memory.Fit(shown.Plain(s), limit) }
 
 // stamp is a time as results give it, "" for none.
 func stamp(t time.Time) string {

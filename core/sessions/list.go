@@ -136,10 +136,11 @@ func (s *Sessions) finish(ctx context.Context, l *List, found *transcript.Sessio
 	l.Notes = fewNotes(notes)
 }
 
-// moved offers what may be this project under an earlier path, where it has
-// neither memory nor sessions of its own.
+// moved offers what may be this project under an earlier path, where it has no
+// memory of its own. Sessions it may have: the client makes one as soon as it is started in
+// the new place.
 func (s *Sessions) moved(ctx context.Context, l *List) []string {
-	if l.Project == "" || l.Total > 0 || s.m.Location.Exists {
+	if l.Project == "" || !s.m.Vacant() {
 		return nil
 	}
 	return s.m.MovedWords(ctx)
@@ -147,9 +148,9 @@ func (s *Sessions) moved(ctx context.Context, l *List) []string {
 
 func (s *Sessions) listed(x *transcript.Session) Listed {
 	l := Listed{
-		Session: x.ID, Title: memory.Fit(x.Title, maxLine), FirstPrompt: memory.Fit(x.FirstPrompt, maxLine),
+		Session: x.ID, Title: said(x.Title, maxLine), FirstPrompt: said(x.FirstPrompt, maxLine),
 		Modified: stamp(x.Modified), Start: stamp(x.Start), End: stamp(x.End),
-		Cwd: memory.Fit(x.Cwd, maxPath), Branch: memory.Fit(x.Branch, maxName), Model: memory.Fit(x.Model, maxName),
+		Cwd: said(x.Cwd, maxPath), Branch: said(x.Branch, maxName), Model: said(x.Model, maxName),
 		Turns: x.Turns, Messages: x.Messages, Size: x.Size, Compacted: x.Compacted,
 		Origin: x.Origin, Path: memory.Fit(x.Path, maxPath), Expires: stamp(x.Expires), Archived: x.Archived,
 		From: memory.Fit(x.From, maxPath), Problems: x.Damage, Partial: x.Partial,
@@ -158,7 +159,7 @@ func (s *Sessions) listed(x *transcript.Session) Listed {
 		l.Live = x.LiveWhy
 	}
 	for _, a := range x.Subagents[:min(len(x.Subagents), maxAgents)] {
-		l.Agents = append(l.Agents, Agent{a.ID, memory.Fit(a.Type, maxName), memory.Fit(a.Description, maxName)})
+		l.Agents = append(l.Agents, Agent{a.ID, said(a.Type, maxName), said(a.Description, maxName)})
 	}
 	l.MoreAgents = len(x.Subagents) - len(l.Agents)
 	return l

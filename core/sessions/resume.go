@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -146,7 +145,7 @@ func (s *Sessions) Resume(ctx context.Context, o ResumeOptions) (*Resumed, error
 	}
 	if o.Cursor == "" && agent == "" {
 		var why string
-		r.Files, why = s.files(ctx, t, chain, x.ID)
+		r.Files, why = s.files(ctx, t, chain, x.Session)
 		notes = append(notes, why)
 	}
 	if ctx.Err() != nil {
@@ -183,7 +182,7 @@ func agentOf(x *transcript.Session, ref string) (path, agent string, err error) 
 
 // files compares the disk with what the client knew. What cannot be compared is told,
 // since the conversation stands without it.
-func (s *Sessions) files(ctx context.Context, t *opened, c *transcript.Chain, id string) (*Files, string) {
+func (s *Sessions) files(ctx context.Context, t *opened, c *transcript.Chain, x *transcript.Session) (*Files, string) {
 	h, err := t.FileHistory(ctx, t, c)
 	if err != nil {
 		return nil, fmt.Sprintf("The client's history of files could not be read: %v", err)
@@ -191,11 +190,11 @@ func (s *Sessions) files(ctx context.Context, t *opened, c *transcript.Chain, id
 	if len(h.Files) == 0 {
 		return nil, ""
 	}
-	base := s.env.ClientDir()
-	if base == "" {
+	dir, disk := x.Backups(s.env)
+	if dir == "" {
 		return nil, ""
 	}
-	list, err := h.Compare(ctx, transcript.OSDisk(), filepath.Join(base, "file-history", id))
+	list, err := h.Compare(ctx, disk, dir)
 	if err != nil {
 		return nil, fmt.Sprintf("Files could not be compared with the client's copies: %v", err)
 	}
@@ -205,7 +204,7 @@ func (s *Sessions) files(ctx context.Context, t *opened, c *transcript.Chain, id
 		case x.State == transcript.FileUnchanged:
 			f.Unchanged++
 		case len(f.Differing) < maxFiles:
-			f.Differing = append(f.Differing, File{memory.Fit(x.Path, maxName), x.State, memdir.Shown(x.Reason, maxName)})
+			f.Differing = append(f.Differing, File{said(x.Path, maxName), x.State, memdir.Shown(x.Reason, maxName)})
 		default:
 			f.More++
 		}

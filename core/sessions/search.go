@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"slices"
 	"strings"
@@ -37,7 +38,8 @@ type SearchOptions struct {
 	Roles   []string // of Roles; none is all
 	// Since and Until bound the time of what is found: a date or an RFC 3339 time.
 	Since, Until string
-	Limit        int
+	Limit        int           // hits a page: 10 unless told, at most 50
+	Cursor       string        // of an earlier result of the same search
 	Wait         time.Duration // DefaultWait unless it is set
 	Progress     Progress
 }
@@ -62,6 +64,8 @@ type Found struct {
 	Query string `json:"query"`
 	Hits  []Hit  `json:"hits"` // best first
 	Total int    `json:"total"`
+	// NextCursor leads to the hits after these, "" where there are none.
+	NextCursor string `json:"nextCursor,omitempty"`
 	// Indexing says that transcripts are still being read: PendingBytes of them are not
 	// searched yet, and a later search finds more.
 	Indexing     bool     `json:"indexing"`
@@ -90,6 +94,12 @@ func (s *Sessions) Search(ctx context.Context, o SearchOptions) (*Found, error) 
 		return nil, err
 	}
 	q.Project = h.key
+	var state uint32
+	if o.Cursor != "" {
+		if q.Begin, state, err = placeOf(o, h.key); err != nil {
+			return nil, err
+		}
+	}
 	var notes []string
 	if o.Session != "" {
 		x, err := s.pick(ctx, o.Session, o.Progress)
@@ -118,6 +128,9 @@ func (s *Sessions) Search(ctx context.Context, o SearchOptions) (*Found, error) 
 	}
 	f := &Found{Query: memory.Fit(o.Query, maxQuery), Hits: []Hit{}, Total: res.Total, IndexedBytes: res.Indexed, PendingBytes: res.Pending,
 		Unknown: fewWords(res.Unknown), Ignored: fewWords(res.Ignored), Reason: memdir.Shown(res.Reason, maxNote)}
+	if o.Cursor != "" && state != res.State {
+		notes = append(notes, "More was said since the page before, so the order is another one: a hit may come twice or not at all.")
+	}
 	f.Skipped, f.MoreSkipped = fewSkipped(h.found.Skipped)
 	notes = append(notes, h.found.Notes...)
 	f.Notes = fewNotes(append(notes, f.progress(u, &res)...))
@@ -130,9 +143,35 @@ func (s *Sessions) Search(ctx context.Context, o SearchOptions) (*Found, error) 
 	}
 	next := 0
 	if f.Hits, next = page(hits, maxHits); next > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%d more hits did not fit; narrow the search.", len(hits)-next))
+		res.Next = res.Hits[next-1].Next
+	}
+	if res.Next > 0 {
+		f.NextCursor = cursor(o, h.key, res.Next, res.State)
 	}
 	return f, nil
+}
+
+// A cursor of a search is the place in the ranked order, what is searched as a
+// checksum, and the state of the index that had this order.
+func cursor(o SearchOptions, project string, next int, state uint32) string {
+	return fmt.Sprintf("%d.%08x.%08x", next, searched(o, project), state)
+}
+
+// searched stands for what decides about the hits and their order.
+func searched(o SearchOptions, project string) uint32 {
+	return crc32.ChecksumIEEE(fmt.Appendf(nil, "%q %q %q %q %q %q", o.Query, project, o.Session, o.Roles, o.Since, o.Until))
+}
+
+// placeOf reads a cursor.
+func placeOf(o SearchOptions, project string) (begin int, state uint32, err error) {
+	var of uint32
+	if n, err := fmt.Sscanf(o.Cursor, "%d.%08x.%08x", &begin, &of, &state); n != 3 || err != nil || begin <= 0 || cursor(o, project, begin, state) != o.Cursor {
+		if n == 3 && err == nil && of != searched(o, project) {
+			return 0, 0, fmt.Errorf("the cursor %s belongs to another search; repeat the query and the filters that gave it, or start again without a cursor", memdir.ShownName(o.Cursor))
+		}
+		return 0, 0, fmt.Errorf("%s is no cursor of a search; start again without one", memdir.ShownName(o.Cursor))
+	}
+	return begin, state, nil
 }
 
 // query checks what is looked for.
@@ -237,8 +276,8 @@ func (f *Found) progress(u *update, res *index.Result) (notes []string) {
 }
 
 func (h *shelf) hit(x *index.Hit) Hit {
-	out := Hit{Session: x.Session, Agent: h.agents[x.Path], UUID: memory.Fit(x.UUID, maxName), Role: x.Role.String(), Time: stamp(x.Time),
-		Score: math.Round(x.Score*1e3) / 1e3, Matched: fewWords(x.Matched), Snippet: memory.Fit(x.Snippet.Text, maxSnippet)}
+	out := Hit{Session: x.Session, Agent: h.agents[x.Path], UUID: said(x.UUID, maxName), Role: x.Role.String(), Time: stamp(x.Time),
+		Score: math.Round(x.Score*1e3) / 1e3, Matched: fewWords(x.Matched), Snippet: said(x.Snippet.Text, maxSnippet)}
 	if out.Matched == nil {
 		out.Matched = []string{}
 	}
@@ -249,9 +288,9 @@ func (h *shelf) hit(x *index.Hit) Hit {
 		out.Snippet += "…"
 	}
 	if s := h.byPath[x.Path]; s != nil {
-		out.Title, out.Cwd = memory.Fit(s.Title, maxLine), memory.Fit(s.Cwd, maxPath)
+		out.Title, out.Cwd = said(s.Title, maxLine), said(s.Cwd, maxPath)
 		if out.Title == "" {
-			out.Title = memory.Fit(s.FirstPrompt, maxLine)
+			out.Title = said(s.FirstPrompt, maxLine)
 		}
 	}
 	return out

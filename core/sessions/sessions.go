@@ -142,7 +142,11 @@ func (s *Sessions) pick(ctx context.Context, ref string, p Progress) (*picked, e
 	var ambiguous *transcript.AmbiguousError
 	switch {
 	case otherErr == nil:
-		return &picked{found, []string{fmt.Sprintf("The session is not of this project: it began in %s.", memdir.ShownName(found.Cwd))}}, nil
+		note := fmt.Sprintf("The session is not of this project: it began in %s.", memdir.ShownName(found.Cwd))
+		if found.Cwd == "" {
+			note = "The session may be of another project: its records name no directory."
+		}
+		return &picked{found, []string{note}}, nil
 	case errors.As(otherErr, &ambiguous), ctx.Err() != nil:
 		return nil, otherErr
 	}
@@ -223,6 +227,9 @@ func (s *Sessions) open(ctx context.Context, path string, p Progress, read reade
 	t, err := read(ctx, src, size, transcript.Options{Progress: p.of("reading the transcript")})
 	if err != nil {
 		src.Close()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if errors.Is(err, transcript.ErrNoRecords) {
 			return nil, fmt.Errorf("%s is no transcript, or JSON that does not have one record on each line: %w", memdir.ShownName(path), err)
 		}

@@ -23,6 +23,8 @@ type How struct {
 	// to a millisecond: what counts from it still counts from when a person or an
 	// agent last said something there.
 	KeepTimes bool
+
+	noteUnchanged bool // the history has the change though no file needs it
 }
 
 // Result is what a change did.
@@ -110,7 +112,7 @@ func (s *Store) Apply(ctx context.Context, c change.Change, how How) (*Result, e
 		a.res.Losses = append(a.res.Losses, losses...)
 		a.res.Notes = append(a.res.Notes, notes...)
 	}
-	if err = a.plan(c); err == nil && len(a.steps) > 0 {
+	if err = a.plan(c); err == nil && (len(a.steps) > 0 || how.noteUnchanged) {
 		err = a.run(c, how)
 	}
 	if err != nil {

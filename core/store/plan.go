@@ -106,7 +106,11 @@ func (a *application) planRename(f change.File, cur *looked, ours string, merged
 		conflict.Conflicts = append(conflict.Conflicts, change.Conflict{Path: f.To, Part: "the whole file, which exists already", Ours: ours, Theirs: to.Text})
 		return nil
 	}
-	if err := a.checkNames(f.To); err != nil {
+	goes := ""
+	if path.Dir(f.Path) == path.Dir(f.To) {
+		goes = path.Base(f.Path)
+	}
+	if err := a.checkNames(f.To, goes); err != nil {
 		return err
 	}
 	a.files[f.To] = &looked{info: cur.info} // mode and owner move with the text
@@ -127,7 +131,7 @@ func (a *application) planCreate(f change.File, cur Current, ours string, confli
 		conflict.Conflicts = append(conflict.Conflicts, change.Conflict{Path: f.Path, Part: "the whole file, which exists already", Ours: ours, Theirs: cur.Text})
 		return nil
 	}
-	if err := a.checkNames(f.Path); err != nil {
+	if err := a.checkNames(f.Path, ""); err != nil {
 		return err
 	}
 	if err := a.fits(f.Path, 0, len(ours)); err != nil {
@@ -185,9 +189,9 @@ func (a *application) hardLinked(p string, cur *looked) {
 }
 
 // checkNames keeps two names that differ only by case from living in one
-// folder, which macOS and Windows could not hold. While it sees the names it
+// folder, which macOS and Windows could not hold; goes is one that the change takes away. While it sees the names it
 // removes what the power took from under us long ago.
-func (a *application) checkNames(p string) error {
+func (a *application) checkNames(p, goes string) error {
 	d, err := a.folders.of(p, false)
 	if err != nil {
 		return nil // the folder does not exist yet
@@ -196,7 +200,7 @@ func (a *application) checkNames(p string) error {
 	if err != nil {
 		return fmt.Errorf("listing the folder of %s: %w", p, err)
 	}
-	if other := otherCase(names, path.Base(p)); other != "" {
+	if other := otherCase(names, path.Base(p)); other != "" && other != goes {
 		return &memdir.FileError{Path: p, Reason: "differs only by case from " + other + ", which exists", Hint: "write to that one or choose another name"}
 	}
 	return a.store.sweep(d, names)

@@ -44,11 +44,24 @@ func (s *Store) Undo(ctx context.Context, id string, how How) (*Result, error) {
 	if err != nil {
 		return nil, s.explain(err)
 	}
-	c := change.Change{Title: "undo: " + r.Title, Op: "undo", Files: inverse(steps, r, s.opt.Now())}
+	c := change.Change{Title: "undo: " + r.Title, Op: "undo"}
+	var notes []string
+	if r.Op != OpVanished {
+		c.Files = inverse(steps, r, s.opt.Now())
+	} else if c.Files, notes, err = s.putBack(ctx, r, steps); err != nil {
+		return nil, s.explain(err)
+	}
 	how.Undoes, how.KeepTimes = r.ID, r.KeepTimes
+	// A loss of which nothing is left to be put back is settled as well.
+	how.noteUnchanged = r.Op == OpVanished || len(r.Files) == 0
 	// What is put back was in memory before: it was looked at when it was written.
 	how.AllowSecrets = true
-	return s.Apply(ctx, c, how)
+	res, err := s.Apply(ctx, c, how)
+	if err != nil {
+		return nil, err
+	}
+	res.Notes = append(res.Notes, notes...)
+	return res, nil
 }
 
 // inverse gives the file changes that take steps back.
@@ -166,7 +179,7 @@ func (s *Store) History(before, path string, limit int) (events []Event, more bo
 
 func event(r *Record, undoneBy string) Event {
 	e := Event{ID: r.ID, Time: r.Time, Op: r.Op, Title: r.Title, Origin: r.Origin, Actor: r.Actor,
-		Undoes: r.Undoes, UndoneBy: undoneBy, Aborted: r.aborted}
+		Undoes: r.Undoes, UndoneBy: undoneBy, Aborted: r.aborted, Files: []EventFile{}}
 	for _, f := range r.Files {
 		e.Files = append(e.Files, EventFile{Path: f.Path, Kind: f.Kind, Before: f.Before, After: f.After})
 	}

@@ -52,18 +52,20 @@ type Outcome struct {
 	Action string `json:"action"`
 	Size   int64  `json:"size"`   // bytes of the transcript
 	Stored int64  `json:"stored"` // bytes of the copy
-	Files  int    `json:"files"`  // with those of subagents and results of tools
+	Files  int    `json:"files"`  // with those of subagents, results of tools, and copies of the user's files
 }
 
 // Archived is what Archive did.
 type Archived struct {
 	Directory string    `json:"directory"` // where the copies lie
 	Sessions  []Outcome `json:"sessions"`
+	Failed    int       `json:"failed,omitempty"` // sessions that were not copied; Skipped says why
 	Skipped   []Skipped `json:"skipped,omitempty"`
 }
 
-// Archive copies sessions, compressed, with their subagents and the results of tools
-// that lie beside them, to our state, from where they are found and read like the others. The
+// Archive copies sessions, compressed, with their subagents, the results of tools and the
+// session memory that lie beside them, and with the client's copies of the files that they
+// changed, to our state, from where they are found and read like the others. The
 // originals are not touched. What cannot be copied is in Skipped; an error
 // says that nothing can be, or that ctx is done.
 func Archive(ctx context.Context, env settings.Env, list []*Session, o ArchiveOptions) (*Archived, error) {
@@ -76,6 +78,7 @@ func Archive(ctx context.Context, env settings.Env, list []*Session, o ArchiveOp
 	if err := makeFolder(a.dir); err != nil {
 		return nil, fmt.Errorf("archiving sessions: %w", err)
 	}
+	sweep(a.dir, env.Time())
 	for _, s := range list {
 		a.total += s.Size
 	}
@@ -88,11 +91,29 @@ func Archive(ctx context.Context, env settings.Env, list []*Session, o ArchiveOp
 		a.progress(start + s.Size - a.done)
 		if err != nil {
 			a.skip(s.Path, err)
+			a.out.Failed++
 			continue
 		}
 		a.out.Sessions = append(a.out.Sessions, outcome)
 	}
 	return &a.out, nil
+}
+
+// abandoned is after how long without a write an unfinished copy is one of a process that
+// died: reading the largest one back takes minutes.
+const abandoned = time.Hour
+
+// sweep removes the unfinished copies that processes left which died.
+func sweep(dir string, now time.Time) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || !strings.HasPrefix(d.Name(), tempPrefix) || !strings.HasSuffix(d.Name(), ".tmp") {
+			return nil
+		}
+		if info, err := d.Info(); err == nil && now.Sub(info.ModTime()) > abandoned {
+			_ = os.Remove(path) // what cannot be removed is only in the way
+		}
+		return nil
+	})
 }
 
 // archiver is one run of Archive.
@@ -148,6 +169,9 @@ func (a *archiver) session(ctx context.Context, s *Session) (Outcome, error) {
 	}
 	if s.companion != "" {
 		err = a.beside(ctx, s.companion, filepath.Join(a.dir, s.ID), s.head != nil, &out)
+	}
+	if dir := s.backups(a.env); err == nil && s.head == nil && isFolder(dir) {
+		err = a.beside(ctx, dir, filepath.Join(a.dir, s.ID, historyDir), false, &out)
 	}
 	return out, err
 }
@@ -287,7 +311,8 @@ func (a *archiver) beside(ctx context.Context, from, to string, packed bool, out
 			return fs.SkipAll
 		}
 		dest := filepath.Join(to, rel)
-		plain := packed || strings.HasSuffix(rel, ".meta.json") // what says what a file is stays readable
+		// What says what a file is stays readable, and so does the session memory.
+		plain := packed || strings.HasSuffix(rel, ".meta.json") || rel == filepath.Join(memoryDir, memoryFile)
 		if !plain {
 			dest += ".gz"
 		}
@@ -311,10 +336,15 @@ func (a *archiver) besideFile(ctx context.Context, path, dest string, plain bool
 		return err
 	}
 	if plain {
-		return replaceFile(dest, func(w io.Writer) error {
+		err := replaceFile(dest, func(w io.Writer) error {
 			_, err := io.Copy(w, io.LimitReader(src, MaxArchived))
 			return err
 		}, true)
+		if err != nil {
+			return err
+		}
+		// Whether a session memory is newer than a compaction, its time tells.
+		return os.Chtimes(dest, info.ModTime(), info.ModTime())
 	}
 	head := ArchiveHead{Source: path, Size: info.Size(), Modified: info.ModTime().UTC(), Archived: a.env.Time().UTC(), Client: a.o.Version}
 	if old, err := openArchive(dest); err == nil {

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mem/core/transcript/transcripttest"
 )
 
 func (h *home) archive(list []*Session) *Archived {
@@ -150,6 +152,30 @@ func TestArchivedSessionsAreFound(t *testing.T) {
 	h.chain(s.Path, "first prompt", "answer")
 	if _, err := Pick(t.Context(), h.env, o, id(1)[:4]); err != nil {
 		t.Error(err)
+	}
+}
+
+// What processes left that died is removed once nobody can be at work on it.
+func TestArchiveSweeps(t *testing.T) {
+	h := newHome(t)
+	p := h.repository("proj")
+	h.session(p.Root, id(1), chat(p.Root, "x"), time.Hour)
+	list := h.find(FindOptions{Project: p}).List
+	got := h.archive(list)
+	for name, ago := range map[string]time.Duration{".mem-1.tmp": 2 * time.Hour, ".mem-2.tmp": 10 * time.Minute, id(1) + "/tool-results/.mem-3.tmp": 2 * time.Hour, "mine.tmp": 3 * time.Hour} {
+		path := filepath.Join(got.Directory, filepath.FromSlash(name))
+		h.write(path, "half of a copy")
+		if at := h.now.Add(-ago); os.Chtimes(path, at, at) != nil {
+			t.Fatal("times")
+		}
+	}
+	if again := h.archive(list); len(again.Skipped) > 0 || again.Failed > 0 {
+		t.Errorf("%+v", again)
+	}
+	for name, want := range map[string]bool{".mem-1.tmp": false, ".mem-2.tmp": true, id(1) + "/tool-results/.mem-3.tmp": false, "mine.tmp": true, id(1) + archiveExt: true} {
+		if _, err := os.Stat(filepath.Join(got.Directory, filepath.FromSlash(name))); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -370,7 +396,9 @@ func FuzzArchive(f *testing.F) {
 }
 
 func TestNoPermission(t *testing.T) {
-	notAdmin(t)
+	if transcripttest.AsNobody(t) {
+		return
+	}
 	h := newHome(t)
 	p := h.repository("proj")
 	closed := h.session(p.Root, id(1), chat(p.Root, "x"), time.Hour)
@@ -379,7 +407,7 @@ func TestNoPermission(t *testing.T) {
 	if err := os.Chmod(closed, 0); err != nil {
 		t.Fatal(err)
 	}
-	if got := h.archive(list); len(got.Sessions) != 1 || len(got.Skipped) != 1 || !strings.Contains(got.Skipped[0].Reason, "permission") {
+	if got := h.archive(list); len(got.Sessions) != 1 || got.Failed != 1 || len(got.Skipped) != 1 || !strings.Contains(got.Skipped[0].Reason, "permission") {
 		t.Errorf("%v, skipped %v", actions(got), got.Skipped)
 	}
 	if _, err := Open(closed); err == nil || !strings.Contains(err.Error(), "may not read it") {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -17,7 +18,7 @@ import (
 // benchFile writes the transcript that the benchmarks read: 10 MB, or as many as
 // MEM_TRANSCRIPT_MB says. It lies in a temporary folder and in the cache of the
 // system.
-func benchFile(b *testing.B) *transcript.File {
+func benchFile(b testing.TB) *transcript.File {
 	b.Helper()
 	mb := int64(10)
 	if s := os.Getenv("MEM_TRANSCRIPT_MB"); s != "" {
@@ -57,7 +58,7 @@ func benchFile(b *testing.B) *transcript.File {
 
 // countLines does what `wc -l` does, the way it does it: the floor that the
 // others are compared with.
-func countLines(b *testing.B, f *transcript.File) int {
+func countLines(b testing.TB, f *transcript.File) int {
 	b.Helper()
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		b.Fatal(err)
@@ -117,9 +118,35 @@ func BenchmarkRead(b *testing.B) {
 			t.Chain(transcript.UUID{})
 		}
 	})
+	b.Run("whole", func(b *testing.B) { // what a resume does: the chain from the end, then the counts
+		b.SetBytes(f.Size)
+		for b.Loop() {
+			t, err := transcript.ReadTail(ctx, f, f.Size, transcript.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			t.Chain(transcript.UUID{})
+			if t, err = t.Complete(ctx); err != nil || t.Base != 0 {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("jq", func(b *testing.B) {
+		jq, err := exec.LookPath("jq")
+		if err != nil {
+			b.Skip("NOT MEASURED: jq is not installed")
+		}
+		b.SetBytes(f.Size)
+		for b.Loop() {
+			cmd := exec.Command(jq, "-c", "[.type,.uuid,.parentUuid]", f.Name())
+			if err := cmd.Run(); err != nil { // its output goes to the null device
+				b.Fatal(err)
+			}
+		}
+	})
 	b.Run("encoding-json", func(b *testing.B) {
-		if f.Size > 100e6 {
-			b.Skip("takes minutes")
+		if f.Size > 2e9 {
+			b.Skip("NOT MEASURED: it takes minutes over 2 GB")
 		}
 		b.SetBytes(f.Size)
 		for b.Loop() {

@@ -185,7 +185,7 @@ func (w *walk) build(c *Chain, leaf int) {
 
 // line is one way from a leaf up to a beginning or a boundary.
 type line struct {
-	rows     []int // messages, from the start to the leaf
+	rows     []int // messages, from the start to the leaf; none of a line that was compacted
 	start    int   // the row at which a compaction ended the way, -1 without one
 	boundary int   // the same if it is a boundary
 	cycle    bool
@@ -195,6 +195,11 @@ type line struct {
 func (w *walk) line(leaf int, mark uint8) line {
 	t := w.t
 	l := line{start: -1, boundary: -1}
+	if mark == onChain {
+		// A conversation without a compaction has nearly every row on its chain: growing step by
+		// step would hold a large one several times.
+		l.rows = make([]int, 0, leaf+1)
+	}
 	summary := false // a compaction's summary was passed
 	steps := 0
 	for at := int32(leaf); at != noParent; {
@@ -202,7 +207,9 @@ func (w *walk) line(leaf int, mark uint8) line {
 		switch m := w.marks[at]; {
 		case m == unmarked && r.Kind.IsMessage():
 			w.marks[at] = mark
-			l.rows = append(l.rows, int(at))
+			if mark == onChain {
+				l.rows = append(l.rows, int(at))
+			}
 		case m == unmarked:
 			w.marks[at] = passed
 		case mark == compacted && (m == onChain || m == passed) && steps < len(t.Rows):
@@ -228,6 +235,9 @@ func (w *walk) line(leaf int, mark uint8) line {
 			}
 			at = next
 		}
+	}
+	if cap(l.rows) > 2*len(l.rows) {
+		l.rows = slices.Clone(l.rows)
 	}
 	slices.Reverse(l.rows)
 	return l

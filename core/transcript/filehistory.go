@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"mem/core/project"
+	"mem/core/settings"
 )
 
 // maxTracked bounds the files of a FileHistory.
@@ -69,11 +70,12 @@ type historyRecord struct {
 func (t *Transcript) FileHistory(ctx context.Context, src io.ReaderAt, c *Chain) (*FileHistory, error) {
 	h := &FileHistory{}
 	files := map[string]TrackedFile{}
+	var raw []byte
 	for _, at := range t.history {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		raw := make([]byte, at.len)
+		raw = slices.Grow(raw[:0], int(at.len))[:at.len] // what is decoded copies what it keeps
 		if n, err := src.ReadAt(raw, at.offset); n < len(raw) {
 			if err == nil || err == io.EOF {
 				err = ErrChanged
@@ -183,6 +185,66 @@ func OSDisk() Disk {
 		},
 		ReadFile: project.ReadFile,
 	}
+}
+
+// Backups gives the folder with the client's copies of the files that a session changed, for
+// Compare, and how to read it: copies in the archive lie compressed. It gives "" where
+// there is none to be expected.
+func (s *Session) Backups(env settings.Env) (dir string, d Disk) {
+	dir, d = s.backups(env), OSDisk()
+	if s.Origin == OriginArchive {
+		if kept := filepath.Join(filepath.Dir(s.Path), s.ID, historyDir); isFolder(kept) {
+			return kept, archivedIn(kept, d)
+		}
+	}
+	return dir, d
+}
+
+// backups is the folder where the client keeps them.
+func (s *Session) backups(env settings.Env) string {
+	base := env.ClientDir()
+	if projects := filepath.Dir(filepath.Dir(s.Path)); filepath.Base(projects) == projectsDir && s.Origin != OriginArchive {
+		base = filepath.Dir(projects) // of the client that wrote this transcript
+	}
+	if base == "" || ValidID(s.ID) != nil {
+		return ""
+	}
+	return filepath.Join(base, historyDir, s.ID)
+}
+
+// archivedIn is a disk on which what lies in a folder lies compressed.
+func archivedIn(dir string, d Disk) Disk {
+	plain := d
+	d.Stat = func(path string) (int64, error) {
+		if filepath.Dir(path) != dir {
+			return plain.Stat(path)
+		}
+		if _, err := plain.Stat(path + ".gz"); err != nil {
+			return 0, err
+		}
+		a, err := openArchive(path + ".gz")
+		if err != nil {
+			return 0, err
+		}
+		return a.Size(), a.Close()
+	}
+	d.ReadFile = func(path string, limit int64) ([]byte, error) {
+		if filepath.Dir(path) != dir {
+			return plain.ReadFile(path, limit)
+		}
+		a, err := openArchive(path + ".gz")
+		if err != nil {
+			return nil, err
+		}
+		defer a.Close()
+		if a.Size() > limit {
+			return nil, fmt.Errorf("larger than %d MB", limit>>20)
+		}
+		b := make([]byte, a.Size())
+		_, err = io.ReadFull(io.NewSectionReader(a, 0, a.Size()), b)
+		return b, err
+	}
+	return d
 }
 
 // maxCompared is the largest file that is compared, in bytes.

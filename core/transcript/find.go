@@ -3,6 +3,7 @@ package transcript
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -86,13 +87,22 @@ func (e *NotFoundError) Error() string {
 		what = "there is no session"
 	}
 	why := ""
-	if len(e.Skipped) > 0 {
-		why = fmt.Sprintf(" %d places were not taken; the first: %s.", len(e.Skipped), e.Skipped[0])
+	if n := len(e.Skipped); n > 0 {
+		// What bears the name that was asked for explains most.
+		first := e.Skipped[max(0, slices.IndexFunc(e.Skipped, func(s Skipped) bool { return strings.HasPrefix(filepath.Base(s.Path), e.Ref) }))]
+		why = fmt.Sprintf(" %d places were not taken, such as %s.", n, first)
+		if n == 1 {
+			why = fmt.Sprintf(" One place was not taken: %s.", first)
+		}
 	}
 	if e.Looked == 0 {
 		return fmt.Sprintf("%s: this project has no sessions yet.%s Those of all projects can be listed", what, why)
 	}
-	return fmt.Sprintf("%s in the %d folders that were looked into.%s List the sessions to see which there are", what, e.Looked, why)
+	folders := fmt.Sprintf("the %d folders that were", e.Looked)
+	if e.Looked == 1 {
+		folders = "the folder that was"
+	}
+	return fmt.Sprintf("%s in %s looked into.%s List the sessions to see which there are", what, folders, why)
 }
 
 // Pick finds one session by its id, the beginning of it, or "latest", and

@@ -22,6 +22,9 @@ const (
 	sessionsDir  = "sessions"  // of our state: what we record
 	archiveDir   = "archive"   // of our state: copies
 	subagentsDir = "subagents" // beside a transcript, below the session's name
+	memoryDir    = "session-memory"
+	memoryFile   = "summary.md"
+	historyDir   = "file-history" // of the client, and below the session's name in the archive
 
 	transcriptExt = ".jsonl"
 	archiveExt    = ".jsonl.gz"

@@ -243,11 +243,3 @@ func (h *home) untouched() {
 		}
 	})
 }
-
-// notAdmin skips a test of permissions where they do not hold.
-func notAdmin(t *testing.T) {
-	t.Helper()
-	if runtime.GOOS == "windows" || os.Geteuid() == 0 {
-		t.Skip("permissions do not hold for this user; the tests run as another user, too")
-	}
-}

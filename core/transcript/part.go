@@ -15,6 +15,7 @@ type part struct {
 
 	lines    int
 	start    int64 // offset of the first line that begins here
+	length   int64 // bytes of the range
 	end      int64 // offset after the last line
 	types    map[string]*int
 	rows     []Row
@@ -172,10 +173,26 @@ func (p *part) record(line []byte, at span) {
 	if kind.IsBoundary() {
 		p.compaction(row.UUID, r)
 	}
+	if len(p.rows) == cap(p.rows) {
+		p.grow(at.offset)
+	}
 	p.rows = append(p.rows, row)
 	if kind.IsMessage() {
 		p.facts(r, &row)
 	}
+}
+
+// grow makes room for as many rows as the range will have, judged by the part of it before
+// offset: growing step by step would leave several times as much behind.
+func (p *part) grow(offset int64) {
+	n := len(p.rows)
+	more := max(n, 256)
+	if done := offset - p.start; n > 0 && done > 0 {
+		more = int(min(max(float64(n)*float64(p.length)/float64(done)*1.05-float64(n), float64(n)/4+16), maxGrowth*float64(more)))
+	}
+	rows := make([]Row, n, n+more)
+	copy(rows, p.rows)
+	p.rows = rows
 }
 
 // facts keeps what is told of the session as a whole.

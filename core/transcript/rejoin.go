@@ -1,6 +1,9 @@
 package transcript
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // preserve puts the messages that the chain's boundary kept after their anchor.
 // They were not written again, so they stand before the boundary in the file.
@@ -94,16 +97,21 @@ func (t *Transcript) preservedRows(said *Compaction, depth int) (rows []int, los
 // first calls, then results, each in file order.
 func (w *walk) rejoin(c *Chain) {
 	t := w.t
+	preservedToo := w.preservedToo(c)
+	branched, rows := w.branched(preservedToo)
+	if len(branched) == 0 {
+		return
+	}
 	anchor := map[uint64]int32{} // message.id → the last row of it on the chain
 	for _, i := range c.Rows {
-		if r := &t.Rows[i]; r.Kind == Assistant && r.ID != 0 {
+		if r := &t.Rows[i]; r.Kind == Assistant && branched[r.ID] {
 			anchor[r.ID] = int32(i)
 		}
 	}
 	dropped := map[uint64]bool{} // message.ids of what was compacted
 	if w.cut >= 0 {
 		for i, m := range w.marks {
-			if r := &t.Rows[i]; m == compacted && r.Kind == Assistant && r.ID != 0 {
+			if r := &t.Rows[i]; m == compacted && r.Kind == Assistant && branched[r.ID] {
 				dropped[r.ID] = true
 			}
 		}
@@ -111,28 +119,18 @@ func (w *walk) rejoin(c *Chain) {
 	if len(anchor) == 0 && len(dropped) == 0 {
 		return
 	}
-	preservedToo := w.preservedToo(c)
-	groups := map[int32]*group{}
-	calls := func(i int, r *Row) {
-		a, ok := anchor[r.ID]
-		if w.marks[i] != unmarked && !preservedToo[i] || w.marks[i] == onChain {
-			return
+	found := make([]beside, 0, rows)
+	for i := range t.Rows { // calls first, then results, each in file order
+		r := &t.Rows[i]
+		if r.Kind != Assistant || !branched[r.ID] || !w.inWalk(r) ||
+			w.marks[i] != unmarked && !preservedToo[i] || w.marks[i] == onChain {
+			continue
 		}
-		if ok && (i >= w.cut || preservedToo[i]) {
-			g := groups[a]
-			if g == nil {
-				g = &group{}
-				groups[a] = g
-			}
-			g.calls = append(g.calls, i)
+		if a, ok := anchor[r.ID]; ok && (i >= w.cut || preservedToo[i]) {
+			found = append(found, beside{a, int32(i)})
 			w.marks[i] = onChain
 		} else if dropped[r.ID] {
 			w.marks[i] = compacted
-		}
-	}
-	for i := range t.Rows {
-		if r := &t.Rows[i]; r.Kind == Assistant && r.ID != 0 && w.inWalk(r) {
-			calls(i, r)
 		}
 	}
 	for i := range t.Rows {
@@ -148,33 +146,61 @@ func (w *walk) rejoin(c *Chain) {
 		a, ok := anchor[t.Rows[call].ID]
 		switch {
 		case ok && (i >= w.cut || preservedToo[i]):
-			g := groups[a]
-			if g == nil {
-				g = &group{}
-				groups[a] = g
-			}
-			g.results = append(g.results, i)
+			found = append(found, beside{a, int32(i)})
 			w.marks[i] = onChain
 		case w.marks[call] == compacted:
 			w.marks[i] = compacted
 		}
 	}
-	if len(groups) == 0 {
+	if len(found) == 0 {
 		return
 	}
-	out := make([]int, 0, len(c.Rows)+2*len(groups))
-	for _, i := range c.Rows {
-		out = append(out, i)
-		if g := groups[int32(i)]; g != nil {
-			out = append(append(out, g.calls...), g.results...)
-			c.Rejoined = append(append(c.Rejoined, g.calls...), g.results...)
+	slices.SortStableFunc(found, func(p, q beside) int { return cmp.Compare(p.anchor, q.anchor) })
+	// From the end, so that they move within the memory that is there.
+	n, k := len(c.Rows), len(found)
+	c.Rows = slices.Grow(c.Rows, k)[:n+k]
+	c.Rejoined = make([]int, k)
+	for i := n - 1; k > 0; i-- {
+		row := c.Rows[i]
+		if r := &t.Rows[row]; r.Kind == Assistant && branched[r.ID] && anchor[r.ID] == int32(row) {
+			end, _ := slices.BinarySearchFunc(found, int32(row)+1, func(b beside, anchor int32) int { return cmp.Compare(b.anchor, anchor) })
+			for j := end - 1; j >= 0 && found[j].anchor == int32(row); j-- {
+				k--
+				c.Rows[i+1+k], c.Rejoined[k] = int(found[j].row), int(found[j].row)
+			}
 		}
+		c.Rows[i+k] = row
 	}
-	c.Rows = out
 }
 
-// group is what goes after one anchor.
-type group struct{ calls, results []int }
+// beside is a row that goes after another one, which is on the chain.
+type beside struct{ anchor, row int32 }
+
+// branched are the message.ids of which something stands beside the chain: rows of the
+// answer itself, or a result of a call in it; and rows, how many these are. They are few, and the other ids of a long conversation
+// are not worth remembering.
+func (w *walk) branched(preservedToo map[int]bool) (ids map[uint64]bool, rows int) {
+	t := w.t
+	ids = map[uint64]bool{}
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if w.marks[i] != unmarked && !preservedToo[i] || !w.inWalk(r) {
+			continue
+		}
+		if r.Kind == User && r.Flags.Has(FlagToolResult) {
+			call := w.callOf(i)
+			if call < 0 {
+				continue
+			}
+			r = &t.Rows[call]
+		}
+		if r.Kind == Assistant && r.ID != 0 {
+			ids[r.ID] = true
+			rows++
+		}
+	}
+	return ids, rows
+}
 
 // preservedToo are the rows that the chain's boundary preserved without sending
 // them in their own right: results that belong to preserved calls.

@@ -95,7 +95,7 @@ func (s *lineScanner) read(keep int, offset int64) error {
 func (s *lineScanner) scan(ctx context.Context, from, to int64, first bool) (*part, error) {
 	p := newPart(s.walker, s.max, s.strict)
 	p.rows = s.rows
-	p.start = from
+	p.start, p.length = from, to-from
 	s.part, s.limit = p, to
 	pos := from // of the next byte to look at
 	if !first {

@@ -6,6 +6,19 @@ import (
 	"io"
 )
 
+// maxTailRows is how many rows are read backwards, 11 MB of them: real transcripts have as
+// many in two gigabytes.
+const maxTailRows = 150_000
+
+// rows counts the rows of the parts from lo on.
+func (g *grid) rows(lo int) int {
+	n := 0
+	for _, p := range g.parts[lo:] {
+		n += len(p.rows)
+	}
+	return n
+}
+
 // ReadTail reads backwards until it knows the chain that the client would
 // resume, which takes no more than what follows the last boundary and what that
 // preserved. Then Transcript.Base tells from where on the file was read: lines
@@ -29,6 +42,12 @@ func ReadTail(ctx context.Context, src io.ReaderAt, size int64, o Options) (*Tra
 			return nil, err
 		}
 		hi = lo
+		if g.rows(lo) > maxTailRows && lo > 0 {
+			// The rows of parts that wait for those before them lie in memory twice in the end.
+			// So many short rows without a boundary are read in the order of the file instead.
+			g.parts = nil
+			return Read(ctx, src, size, o)
+		}
 		if lo == 0 || !g.hasBoundary(lo) {
 			continue
 		}
@@ -47,6 +66,10 @@ func (t *Transcript) Complete(ctx context.Context) (*Transcript, error) {
 		return t, nil
 	}
 	g := t.pending
+	if g.joined != nil {
+		return Read(ctx, g.src, g.size, g.o) // an earlier call, which was cancelled, took the parts
+	}
+	g.joined = newAssembly(0, len(g.parts))
 	err := g.scan(ctx, 0, t.pendingParts)
 	if errors.Is(err, errShort) {
 		return Read(ctx, g.src, g.size, g.o)
@@ -54,7 +77,7 @@ func (t *Transcript) Complete(ctx context.Context) (*Transcript, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.finish()
+	return g.joined.finish(), g.joined.verdict()
 }
 
 func (g *grid) finish() (*Transcript, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -38,12 +39,7 @@ func createTopic() diagnostics.Fix {
 			if err != nil {
 				return change.Change{}, err
 			}
-			c, err := s.View.Create(arg, topicFor(s, d, l, arg), s.Stamp)
-			if err != nil {
-				return change.Change{}, err
-			}
-			c.Files = c.Files[:1] // the topic; whoever links it has its own words for it
-			return c, nil
+			return s.View.CreateAlone(arg, topicFor(s, d, l, arg), s.Stamp) // whoever links it has its own words for it
 		},
 	}
 }
@@ -178,10 +174,9 @@ func typeFor(x *memfile.Index, p, name, words string) string {
 	}
 	if e := x.Entry(p); e != nil {
 		heading := ""
-		for _, h := range x.Outline().Headings {
-			if h.Line.Start < e.Span.Start {
-				heading = h.Text
-			}
+		all := x.Outline().Headings
+		if i := sort.Search(len(all), func(i int) bool { return all[i].Line.Start >= e.Span.Start }); i > 0 {
+			heading = all[i-1].Text
 		}
 		for word := range strings.FieldsSeq(heading) {
 			if t := strings.TrimSuffix(strings.ToLower(word), "s"); memfile.KnownType(t) { // "User", "References"

@@ -20,12 +20,13 @@ func removeEntry() diagnostics.Fix {
 		Kind:    diagnostics.QuickFix,
 		Make: func(_ context.Context, s *diagnostics.Snapshot, f diagnostics.Finding, arg string) (change.Change, error) {
 			x := s.View.Index
+			i := entryAt(x, f.Span.Start)
+			if i < 0 || x.Entries[i].Target != arg {
+				return change.Change{}, errors.New("the entry is no longer there")
+			}
+			e := x.Entries[i]
 			var own []text.Edit
-			for _, e := range x.Entries {
-				here := e.Link.Dest == f.Span || e.List && e.Span.Start+e.Indent == f.Span.Start // its link is found, or all of it
-				if e.Target != arg || !here {
-					continue
-				}
+			if e.Link.Dest == f.Span || e.List && e.Span.Start+e.Indent == f.Span.Start { // its link is found, or all of it
 				for _, gone := range x.Remove(arg) { // every entry of the path
 					if gone.Start < e.Span.End && e.Span.Start < gone.End {
 						own = append(own, gone)

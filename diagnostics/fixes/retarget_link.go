@@ -39,15 +39,9 @@ func linkOf(s *diagnostics.Snapshot, f diagnostics.Finding) (*diagnostics.Doc, m
 	if err != nil {
 		return nil, memfile.Link{}, err
 	}
-	for _, l := range d.Links() {
-		if l.Dest == f.Span && !l.Wiki {
-			return d, l, nil
-		}
+	l, ok := d.LinkAt(f.Span)
+	if !ok || l.Wiki {
+		return nil, memfile.Link{}, errors.New("the link is no longer there")
 	}
-	for _, r := range d.References() {
-		if r.Dest == f.Span {
-			return d, r.Link, nil
-		}
-	}
-	return nil, memfile.Link{}, errors.New("the link is no longer there")
+	return d, l, nil
 }

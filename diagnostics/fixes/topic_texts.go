@@ -97,7 +97,7 @@ func (tt *topicTexts) create(e memfile.Entry, c cut) (string, error) {
 // newTopic gives the text of a new topic, in the form that topics of the directory
 // have.
 func newTopic(s *diagnostics.Snapshot, p string, m memdir.Memory) (string, error) {
-	c, err := s.View.Create(p, m, s.Stamp)
+	c, err := s.View.CreateAlone(p, m, s.Stamp)
 	if err != nil {
 		return "", err
 	}

@@ -56,6 +56,9 @@ func unwritten(x *memfile.Index) bool {
 
 // reportNoIndex says once what is true of every topic.
 func reportNoIndex(p *diagnostics.Pass) {
+	if p.View.IndexError != nil {
+		return // it may name them all
+	}
 	var top []*memdir.Topic
 	for _, t := range p.View.Topics {
 		if !strings.Contains(t.Path, "/") {

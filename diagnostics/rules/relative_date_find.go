@@ -20,6 +20,7 @@ var mayStart = func() (first [256]bool) {
 
 // findDated adds the phrases in a part of src to found. Its cost is linear.
 func findDated(src string, part text.Span, found []dated) []dated {
+	before := len(found)
 	for i := part.Start; i < part.End; i++ {
 		c := src[i]
 		if !mayStart[c] {
@@ -44,7 +45,7 @@ func findDated(src string, part text.Span, found []dated) []dated {
 		found = append(found, d)
 		i = max(i, d.span.End-1)
 	}
-	return found
+	return withoutSpokenOf(src, found, before)
 }
 
 // quoted reports whether what stands between two texts is all that stands between

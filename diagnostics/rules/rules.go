@@ -13,6 +13,7 @@ import (
 func All() []diagnostics.Rule {
 	return []diagnostics.Rule{
 		configuration(),
+		indexUnreadable(),
 		indexTooLong(),
 		indexTooLarge(),
 		indexNearLimit(),

@@ -83,7 +83,7 @@ func Open(dir string, o Options) (*Directory, error) {
 	d.warn(err)
 	d.Engine = NewEngine(config.Guard.Allow)
 	d.Accept = NoNewSecrets(config.Guard.Allow)
-	d.limits = memdir.Limits{TopicBytes: config.Limits.TopicBytes, ScanLines: config.Limits.ScanLines, EntryLength: config.Limits.EntryLength}
+	d.limits = memdir.Limits{TopicBytes: config.Limits.TopicBytes, ScanLines: config.Limits.ScanLines, EntryLength: config.Limits.EntryLength, IndexMayFail: true}
 	d.base = baseConfig(config)
 	d.project, err = projectOf(dir, o, config.Memory.TrustProjectSettings)
 	d.warn(err)

@@ -45,6 +45,9 @@ func (a *app) adoptCommand() *cobra.Command {
 				if got == nil {
 					return err
 				}
+				if err == nil && got.Sessions != nil && got.Sessions.Failed > 0 {
+					err = fmt.Errorf("%s not copied, for the reasons above; run this again when they are mended", count(got.Sessions.Failed, "session"))
+				}
 				return errors.Join(err, a.show(got, func() { a.showAdopted(got) }))
 			})
 		},
@@ -72,6 +75,9 @@ func (a *app) showMoved(list []transcript.Moved) {
 func (a *app) showAdopted(got *memory.Adopted) {
 	a.Printf("%s\n", term.Clean(got.Words()))
 	for _, f := range got.Files {
+		if f.Action == transcript.TakenSame {
+			continue // the words above count them
+		}
 		line := f.Action + "  " + term.Clean(f.Path)
 		if f.To != "" && f.To != f.Path {
 			line += " → " + term.Clean(f.To)

@@ -48,9 +48,13 @@ func Run(ctx context.Context, env settings.Env, streams term.Streams, version st
 	root.SetErr(streams.Err)
 	err := root.ExecuteContext(ctx)
 	var wrong *term.UsageError
+	var notMerged notMergedError
 	switch {
 	case err == nil:
 		return ExitOK
+	case errors.As(err, &notMerged):
+		a.complain(err)
+		return ExitNotMerged
 	case errors.As(err, &wrong):
 		a.complain(err)
 		fmt.Fprintln(streams.Err, "See mem-mcp --help.")
@@ -102,9 +106,9 @@ func (a *app) root() *cobra.Command {
 	for _, c := range []*cobra.Command{
 		a.serveCommand(), a.whereCommand(), a.configCommand(), a.contextCommand(), a.listCommand(), a.readCommand(),
 		a.writeCommand(), a.deleteCommand(), a.searchCommand(), a.historyCommand(), a.undoCommand(), a.purgeCommand(),
-		a.sessionsCommand(), a.resumeCommand(), a.exportCommand(), a.adoptCommand(), a.storesCommand(), a.dreamCommand(),
-		a.proposalsCommand(), a.jobsCommand(), a.jobCommand(), a.hookCommand(), a.hooksCommand(), a.usageCommand(),
-		a.engineCommand(), a.extractCommand(), a.summaryCommand(), a.snapshotCommand(), a.mergeDriverCommand(),
+		a.sessionsCommand(), a.resumeCommand(), a.exportCommand(), a.adoptCommand(), a.storesCommand(), a.proposalsCommand(),
+		a.jobsCommand(), a.jobCommand(), a.hookCommand(), a.hooksCommand(), a.usageCommand(), a.engineCommand(),
+		a.snapshotCommand(), a.mergeDriverCommand(), a.extractCommand(), a.summaryCommand(), a.dreamCommand(),
 		a.demoCommand(), a.versionCommand(),
 	} {
 		root.AddCommand(c)

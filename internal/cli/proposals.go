@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mem/core/agentmem"
 	"mem/core/memory"
 	"mem/core/proposal"
 	"mem/internal/term"
@@ -234,7 +235,7 @@ func (a *app) proposalDiscardCommand() *cobra.Command {
 		Args:  term.OneArg("the id of a proposal; mem-mcp proposals lists them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withMemory(func(m *memory.Memory) error {
-				d, err := proposal.Of(m).Discard(cmd.Context(), args[0], w, reason)
+				d, err := proposal.Of(m).Hearing(agentmem.Discarders()).Discard(cmd.Context(), args[0], w, reason)
 				if err != nil {
 					return err
 				}

@@ -26,12 +26,13 @@ func (f *saidFlags) add(c *cobra.Command) {
 	c.Flags().StringSliceVar(&f.o.Roles, "role", nil, "with --transcripts: only "+strings.Join(sessions.Roles, ", "))
 	c.Flags().StringVar(&f.o.Since, "since", "", "with --transcripts: a date or a time")
 	c.Flags().StringVar(&f.o.Until, "until", "", "with --transcripts: a date or a time")
+	c.Flags().StringVar(&f.o.Cursor, "cursor", "", "with --transcripts: the hits after those that an earlier run gave with it")
 	c.Flags().DurationVar(&f.o.Wait, "wait", 10*time.Second, "with --transcripts: how long to read what is new before answering")
 }
 
 // check refuses flags of the one search with the other.
 func (f *saidFlags) check(c *cobra.Command) error {
-	other := []string{"all", "sessions-dir", "session", "role", "since", "until", "wait"}
+	other := []string{"all", "sessions-dir", "session", "role", "since", "until", "wait", "cursor"}
 	why := "goes with --transcripts only"
 	if f.on {
 		other, why = []string{"type", "logs", "stores"}, "does not go with --transcripts"
@@ -70,8 +71,8 @@ func (a *app) showSaid(f *sessions.Found) {
 			a.Printf("    %s\n", a.Style(term.Faint, "mem-mcp resume "+term.Clean(h.Session)+" --at "+term.Clean(h.UUID)))
 		}
 	}
-	if f.Total > len(f.Hits) {
-		fmt.Fprintf(a.Err, "%d more\n", f.Total-len(f.Hits))
+	if f.NextCursor != "" {
+		fmt.Fprintf(a.Err, "%d of %d hits; for more: --cursor %s\n", len(f.Hits), f.Total, f.NextCursor)
 	}
 	for _, c := range f.Corrected {
 		fmt.Fprintln(a.Err, "searched instead:", term.Clean(c))

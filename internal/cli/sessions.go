@@ -211,6 +211,9 @@ func (a *app) archiveCommand() *cobra.Command {
 			if got == nil {
 				return err
 			}
+			if n := got.Failed; n > 0 && err == nil {
+				err = fmt.Errorf("%s not copied, for the reasons above; run this again when they are mended", count(n, "session"))
+			}
 			return errors.Join(err, a.show(got, func() {
 				for _, x := range got.Sessions {
 					a.Printf("%s  %s  %s of %s\n", a.Style(term.Bold, term.Clean(x.Session)), x.Action, size(x.Stored), size(x.Size))

@@ -72,10 +72,13 @@ func (a *app) snapshotStatus(ctx context.Context, agent string) error {
 	}
 	return a.show(o, func() {
 		if len(o.Agents) == 0 {
-			fmt.Fprintf(a.Err, "no agent has a project memory or a snapshot in %s\n", term.Clean(o.Snapshots))
+			fmt.Fprintf(a.Err, "no agent has a project memory or a snapshot in %s; mem-mcp --store agent/NAME/project write makes a memory\n", term.Clean(o.Snapshots))
 		}
 		for _, st := range o.Agents {
 			a.showSnapshot(st)
+			if len(o.Agents) == 1 {
+				a.snapshotNext(st)
+			}
 		}
 		a.snapshotNotes(o.Notes)
 	})
@@ -100,6 +103,41 @@ func (a *app) showSnapshot(st *agentmem.Status) {
 		}
 	}
 	a.snapshotNotes(st.Notes)
+}
+
+// snapshotNext says what can be done about a state.
+func (a *app) snapshotNext(st *agentmem.Status) {
+	next := func(words string, args ...any) {
+		fmt.Fprintf(a.Err, "mem-mcp snapshot "+words+"\n", args...)
+	}
+	agent := shellQuote(st.Agent)
+	var conflict, removed string
+	free := false
+	for _, f := range st.Files {
+		switch {
+		case len(f.Parts) > 0 && conflict == "":
+			conflict = f.Path
+		case f.Team == "removed" && removed == "":
+			removed = f.Path
+		}
+		free = free || f.Team != "" && f.Team != "removed" && len(f.Parts) == 0
+	}
+	switch {
+	case st.State == agentmem.StateNone && st.Topics > 0, st.State == agentmem.StateAhead:
+		next("publish %s shows what the team would get", agent)
+	case st.Action == agentmem.ActionInitialize:
+		next("pull %s copies it", agent)
+	case st.Action == agentmem.ActionPromptUpdate:
+		if free || st.MoreFiles > 0 {
+			next("pull %s --apply takes what neither conflicts nor deletes", agent)
+		}
+		if conflict != "" {
+			next("pull %s --take %s keeps both texts; theirs, mine or skip in place of both; a third part, :PART, decides about one part", agent, shellQuote("both:"+conflict))
+		}
+		if removed != "" {
+			next("pull %s --take %s removes it here as well; skip keeps it", agent, shellQuote("theirs:"+removed))
+		}
+	}
 }
 
 func (a *app) snapshotNotes(notes []string) {
@@ -137,7 +175,7 @@ func (a *app) snapshotPullCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&o.Apply, "apply", false, "take all that neither conflicts nor deletes")
 	c.Flags().StringArrayVar(&take, "take", nil, `decide about a topic: CHOICE:PATH or CHOICE:PATH:PART, where CHOICE is theirs, mine, both or skip and PATH may be "*"`)
-	c.Flags().BoolVar(&o.Accept, "accept", false, "take what the guard found, and an older snapshot: you have read it")
+	c.Flags().BoolVar(&o.Accept, "accept", false, "take commands to the reader and hidden characters that the guard found, and an older snapshot: you have read it; secrets need --allow-secrets")
 	return c
 }
 
@@ -171,6 +209,7 @@ func (a *app) showPulled(p *agentmem.Pulled) {
 	if p.Text != "" {
 		a.Printf("\n%s\n", a.Data(p.Text))
 	}
+	a.snapshotNext(p.Left)
 	a.notice(p.Notice)
 }
 
@@ -197,7 +236,7 @@ func (a *app) snapshotPublishCommand() *cobra.Command {
 				if !a.asked(cmd, "Publish it? [y/N] ") {
 					return errors.New("nothing was published")
 				}
-				o.Confirm = true
+				o.Confirm, o.Plan = true, p.Plan
 				if p, err = s.Publish(cmd.Context(), o); err != nil {
 					return err
 				}
@@ -293,27 +332,4 @@ func (a *app) showSetup(r *agentmem.SetupReport) {
 		fmt.Fprintln(a.Err, "mem-mcp snapshot setup --write writes these lines")
 	}
 	a.snapshotNotes(r.Notes)
-}
-
-func (a *app) mergeDriverCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "merge-driver BASE OURS THEIRS PATH",
-		Short: "Merge a file of a snapshot for git (snapshot setup configures it)",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 4 {
-				return term.Usage("merge-driver takes what git gives it: %%O %%A %%B %%P")
-			}
-			return nil
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := agentmem.MergeDriver(args[0], args[1], args[2], args[3])
-			if err != nil {
-				return err
-			}
-			if len(r.Conflicts) > 0 {
-				return fmt.Errorf("%s: both sides changed %s differently; git's marks stand there", term.Clean(r.Path), term.Clean(strings.Join(r.Conflicts, ", ")))
-			}
-			return nil
-		},
-	}
 }

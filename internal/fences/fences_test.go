@@ -146,6 +146,48 @@ func checkFile(t *testing.T, file, pkg string) {
 	}
 }
 
+// TestThePageNamesEveryPackage compares docs/architecture.md with the order of core: each
+// package that exists has a row, in that order, and no row is of one that does not.
+func TestThePageNamesEveryPackage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "architecture.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for line := range strings.SplitSeq(string(page), "\n") {
+		cell, ok := strings.CutPrefix(line, "| `core/")
+		if !ok {
+			continue
+		}
+		cell, _, _ = strings.Cut(cell, " |")
+		for name := range strings.SplitSeq("`core/"+cell, ", ") {
+			rows = append(rows, strings.Trim(name, "`"))
+		}
+	}
+	var want []string
+	for _, p := range heights {
+		if _, err := os.Stat(filepath.Join("..", "..", filepath.FromSlash(p))); err == nil {
+			want = append(want, p)
+		}
+	}
+	last := -1
+	for _, p := range rows {
+		switch i := slices.Index(want, p); {
+		case i < 0 && !strings.HasSuffix(p, "test"):
+			t.Errorf("docs/architecture.md has a row of %s, which does not exist or has no place in the order of core", p)
+		case i >= 0 && i < last:
+			t.Errorf("docs/architecture.md names %s after what stands behind it in core", p)
+		case i >= 0:
+			last = i
+		}
+	}
+	for _, p := range want {
+		if !slices.Contains(rows, p) {
+			t.Errorf("docs/architecture.md has no row of %s", p)
+		}
+	}
+}
+
 // TestServerOfEditorsIsSmall keeps out of mem-lsp what only mem-mcp needs, and what
 // costs every start of a process: editors start it, and wait.
 func TestServerOfEditorsIsSmall(t *testing.T) {

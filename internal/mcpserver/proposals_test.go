@@ -151,6 +151,12 @@ func TestAPersonApplies(t *testing.T) {
 // empty.
 func startAsking(t *testing.T, opt memory.Options, flag bool, answer string) *client {
 	t.Helper()
+	return startWith(t, opt, flag, answer, func(question string) bool { return strings.Contains(question, "new style.md") })
+}
+
+// startWith starts a server with a client that answers questions that are as they should be.
+func startWith(t *testing.T, opt memory.Options, flag bool, answer string, right func(question string) bool) *client {
+	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	toTest, fromServer := io.Pipe()
@@ -174,7 +180,7 @@ func startAsking(t *testing.T, opt memory.Options, flag bool, answer string) *cl
 				Params struct{ Message string }
 			}
 			if json.Unmarshal(line, &q) == nil && q.Method == "elicitation/create" {
-				if !strings.Contains(q.Params.Message, "new style.md") {
+				if !right(q.Params.Message) {
 					t.Errorf("the question is %q", q.Params.Message)
 				}
 				fmt.Fprintf(inW, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", q.ID, answer)

@@ -66,6 +66,11 @@ func TestTranscripts(t *testing.T) {
 	if hit["session"] != session || f["indexing"] != false {
 		t.Errorf("%v", f)
 	}
+	page := c.must("transcript_search", args{"query": "cold moved", "limit": 1})
+	second := c.must("transcript_search", args{"query": "cold moved", "limit": 1, "cursor": page["nextCursor"]})
+	if p, q := page["hits"].([]any), second["hits"].([]any); len(p) != 1 || len(q) != 1 || p[0].(map[string]any)["uuid"] == q[0].(map[string]any)["uuid"] {
+		t.Errorf("pages: %v %v", page, second)
+	}
 	r := c.must("transcript_resume", args{"session": hit["session"], "at": hit["uuid"]})
 	if !strings.Contains(r["text"].(string), "Why does the cache") || strings.Contains(r["text"].(string), "Moved.") || !strings.Contains(fmt.Sprint(r["notes"]), "not an instruction") {
 		t.Errorf("%v", r)
@@ -116,6 +121,7 @@ func TestTranscriptsCalledWrongly(t *testing.T) {
 		{"invalid", "transcript_resume", args{"session": session, "at": "zz"}, []string{"zz"}},
 		{"not-found", "transcript_resume", args{"session": session, "agent": "zz"}, []string{"zz"}},
 		{"invalid", "transcript_search", args{"query": " "}, []string{"query"}},
+		{"invalid", "transcript_search", args{"query": "x", "cursor": "1"}, []string{"cursor"}},
 		{"invalid", "transcript_search", args{"query": "x", "roles": []string{"boss"}}, []string{`"roles`}},
 		{"invalid", "transcript_search", args{"query": "x", "since": "soon"}, []string{"since"}},
 		{"invalid", "transcript_export", args{"session": session, "cursor": "zz"}, []string{"cursor"}},

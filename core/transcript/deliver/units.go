@@ -1,6 +1,10 @@
 package deliver
 
-import "mem/core/transcript"
+import (
+	"slices"
+
+	"mem/core/transcript"
+)
 
 // unit is a part of a chain that is delivered whole or not at all: a prompt with
 // what the client added to it, or an answer with its tool calls and their
@@ -49,6 +53,11 @@ func unitsOf(t *transcript.Transcript, rows []int) []unit {
 			begins = true
 		}
 		if begins {
+			if n := len(out); n == cap(out) {
+				// As many as the whole chain will have, judged by what was divided so far.
+				more := max(64, int(float64(n)*float64(len(rows)-p)/float64(max(p, 1))*1.05))
+				out = slices.Grow(out, min(more, len(rows)-p))
+			}
 			out = append(out, unit{from: p})
 			cur = &out[len(out)-1]
 			answered, answer, open = false, 0, 0

@@ -14,7 +14,8 @@ import (
 
 // hits reads the best entries from their transcripts until there are enough.
 // Entries whose record does not stand there any more are passed over, and so are
-// copies: clients used to copy a session's records when it was resumed.
+// copies: clients used to copy a session's records when it was resumed. A copy of
+// what an earlier page told is looked for in the index alone.
 func (x *Index) hits(ctx context.Context, q Query, p *parsed, found []scored, res *Result) error {
 	limit := q.Limit
 	if limit <= 0 {
@@ -32,10 +33,11 @@ func (x *Index) hits(ctx context.Context, q Query, p *parsed, found []scored, re
 	}
 	seen := map[record]bool{}
 	// A file that was replaced must not make a search read all its entries.
-	for _, s := range found[:min(len(found), 3*limit+20)] {
-		if len(res.Hits) == limit {
-			break
-		}
+	q.Begin = min(max(q.Begin, 0), len(found))
+	toRead := 3*limit + 20
+	at := 0
+	for ; at < len(found) && len(res.Hits) < limit && toRead > 0; at++ {
+		s := found[at]
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -51,6 +53,10 @@ func (x *Index) hits(ctx context.Context, q Query, p *parsed, found []scored, re
 		} else {
 			seen[key] = true
 		}
+		if at < q.Begin {
+			continue
+		}
+		toRead--
 		ok, err := r.read(&h, s.id.source())
 		if err != nil && !slices.ContainsFunc(res.Unread, func(u Unread) bool { return u.Path == h.Path }) {
 			res.Unread = append(res.Unread, Unread{h.Path, err.Error()})
@@ -59,10 +65,18 @@ func (x *Index) hits(ctx context.Context, q Query, p *parsed, found []scored, re
 			res.Stale++
 			continue
 		}
+		h.Next = at + 1
 		res.Hits = append(res.Hits, h)
 	}
-	if len(res.Hits) == 0 {
+	if at < len(found) {
+		res.Next = at
+	}
+	switch {
+	case len(res.Hits) > 0:
+	case res.Stale > 0 || len(res.Unread) > 0:
 		res.Reason = "What was found does not stand in the transcripts any more; update the index and search again."
+	default:
+		res.Reason = "There are no more hits."
 	}
 	return nil
 }

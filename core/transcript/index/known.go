@@ -2,6 +2,8 @@ package index
 
 import (
 	"context"
+	"encoding/binary"
+	"hash/fnv"
 
 	"mem/core/recall"
 )
@@ -11,6 +13,7 @@ import (
 type known struct {
 	version  int64
 	loaded   bool
+	state    uint32
 	sources  map[int64]*source
 	entries  int
 	counts   map[string]int // of entries with a term, up to manyEntries
@@ -37,8 +40,22 @@ func (x *Index) refresh(ctx context.Context) error {
 		k.sources[s.id] = s
 		k.entries += s.entries
 	}
-	k.version, k.loaded = version, true
+	k.version, k.loaded, k.state = version, true, stateOf(k.sources)
 	return nil
+}
+
+// stateOf gives a number that is another one when other entries are indexed.
+func stateOf(sources map[int64]*source) uint32 {
+	var sum uint64
+	for id, s := range sources { // in whatever order: the parts are added up
+		h := fnv.New64a()
+		var b [16]byte
+		binary.LittleEndian.PutUint64(b[:], uint64(id))
+		binary.LittleEndian.PutUint64(b[8:], uint64(s.entries))
+		h.Write(append(b[:], s.mark...))
+		sum += h.Sum64()
+	}
+	return uint32(sum>>32) ^ uint32(sum)
 }
 
 // maxCounts is how many counts are remembered. A query needs maxTerms of them and

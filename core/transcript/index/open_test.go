@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"mem/core/settings"
+	"mem/core/transcript/transcripttest"
 )
 
 func TestOpenWithoutPlace(t *testing.T) {
@@ -294,8 +295,8 @@ func TestOpener(t *testing.T) {
 }
 
 func TestNoPermission(t *testing.T) {
-	if os.Geteuid() == 0 || runtime.GOOS == "windows" {
-		t.Skip("this user may write everywhere")
+	if transcripttest.AsNobody(t) {
+		return
 	}
 	dir := t.TempDir()
 	s := newSession(t, t.TempDir(), "s")

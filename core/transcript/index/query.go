@@ -19,6 +19,9 @@ type Query struct {
 	From, To time.Time // of the entry, To exclusive; zero is open. Entries without a time are outside of any
 	Roles    []Role    // none is all
 	Limit    int       // hits; 0 is recall.DefaultLimit, at most MaxLimit
+	// Begin is where in the ranked order to begin: the Next of an earlier result, or of
+	// one of its hits.
+	Begin int
 	// SnippetBytes is the length of snippets; 0 is recall.DefaultSnippetBytes.
 	SnippetBytes int
 }

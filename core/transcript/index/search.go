@@ -28,12 +28,18 @@ type Hit struct {
 	Score     float64 // comparable within one result only
 	Snippet   recall.Snippet
 	Matched   []string // words of the query that the entry has, as typed or as corrected
+	Next      int      // the Begin of a query that goes on behind this hit
 }
 
 // Result of one search. Nothing that was done to the query is silent.
 type Result struct {
 	Hits  []Hit // best first
 	Total int   // entries that match; a lower bound where Newest is set
+	// Next is the Begin of the query for the hits after these, 0 where there are none.
+	Next int
+	// State changes whenever something is added to the index or taken out: the ranked
+	// order of another state is another one, and places in it do not fit.
+	State uint32
 
 	Corrections []recall.Correction
 	Unknown     []string // words that no entry has, as typed
@@ -107,6 +113,7 @@ func (x *Index) search(ctx context.Context, q Query) (res Result, err error) {
 		return res, err
 	}
 	f := x.filter(q)
+	res.State = x.known.state
 	for _, s := range x.known.sources {
 		if s.omitted {
 			res.LeftOut++

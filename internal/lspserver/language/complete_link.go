@@ -95,9 +95,7 @@ func (w *writing) destination(at int) ([]Item, bool) {
 		if w.t.String()[l.Dest.Start-1] == '<' {
 			span.End++
 		}
-		if i := strings.IndexByte(w.t.Slice(l.Dest), '#'); i >= 0 {
-			anchor = w.t.Slice(l.Dest)[i:]
-		}
+		_, anchor = memfile.SplitDest(w.t.Slice(l.Dest))
 	} else if strings.HasPrefix(w.after, ")") {
 		end = ""
 	}

@@ -9,6 +9,7 @@ package language
 
 import (
 	"errors"
+	"html"
 	"net/url"
 	"path"
 	"sort"
@@ -89,7 +90,14 @@ func follow(s *diagnostics.Snapshot, d *diagnostics.Doc, l memfile.Link) target 
 		return followName(s, d.Path, l.Target)
 	}
 	raw := d.File.Text.Slice(l.Dest)
-	_, anchor, _ := strings.Cut(raw, "#")
+	_, anchor := memfile.SplitDest(raw)
+	if at := strings.IndexByte(anchor, '#'); at >= 0 { // behind a query
+		anchor = anchor[at+1:]
+	} else if plain := html.UnescapeString(anchor); strings.HasPrefix(plain, "#") { // "&num;"
+		anchor = plain[1:]
+	} else {
+		anchor = ""
+	}
 	if a, err := url.PathUnescape(anchor); err == nil {
 		anchor = a
 	}

@@ -1,0 +1,4 @@
+package agentmem
+
+// limitFiles limits nothing: Windows has no such limit for a process.
+func limitFiles() {}
