@@ -23,3 +23,9 @@ func flock(f *os.File) (ok bool, err error) {
 	}
 	return err == nil, err
 }
+
+// unflock lets go of the lock, whoever has the open file besides: a process that is being
+// started holds it for a moment, as all that is open here.
+func unflock(f *os.File) error {
+	return unix.Flock(int(f.Fd()), unix.LOCK_UN)
+}

@@ -309,6 +309,7 @@ func (h *Held) drop() error {
 	if f == nil {
 		return nil
 	}
+	_ = unflock(f) // a system without locks has none to let go of
 	return f.Close()
 }
 
