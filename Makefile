@@ -63,7 +63,9 @@ soak: fuzz
 	MEM_KILLS=1000 $(GO) test -race -timeout 60m -count 1 ./core/store
 	MEM_SOAK=1 $(GO) test -race -timeout 60m -count 1 ./core/dream
 	MEM_SOAK=1 $(GO) test -timeout 30m -count 1 -run Dream ./e2e
+	MEM_KILLS=100 $(GO) test -race -timeout 30m -count 1 -run TestKilled ./core/extract
 	MEM_SOAK=1 $(GO) test -race -timeout 10m -count 1 ./core/fork/gate
+	MEM_SOAK=1 $(GO) test -timeout 10m -count 1 -run TestFiveThousandUnits ./core/proposal
 	MEM_DAMAGED=20000 $(GO) test -timeout 30m -count 1 -run TestGarbage ./core/model/wire
 	MEM_SNAPSHOT_SEEDS=100 $(GO) test -race -timeout 60m -count 1 -rapid.checks=1000 -run "TwoClones|ManyNames|TestKilled|TestManyAtOnce|LosesNoLine" ./core/agentmem
 	MEM_UNIONS=2000 $(GO) test -timeout 60m -count 1 -run TestUniteSettles ./core/agentmem -rapid.checks=2000
@@ -71,7 +73,6 @@ soak: fuzz
 	MEM_TRANSCRIPT_MB=5000 $(GO) test -timeout 60m -count 1 -v -run 'PeakMemory|TimeBesideCounting' ./core/transcript
 	MEM_TRANSCRIPT_MB=5000 $(GO) test -timeout 60m -run '^$$' -bench 'Read/(wc|chain|whole|tail)' -benchtime 1x ./core/transcript
 	MEM_TRANSCRIPT_MB=5000 $(GO) test -timeout 60m -run '^$$' -bench 'Index|Search' -benchtime 1x ./core/transcript/index
-	MEM_KILLS=100 $(GO) test -race -timeout 30m -count 1 -run TestKilled ./core/extract
 
 FUZZTIME ?= 60s
 fuzz:

@@ -106,8 +106,12 @@ func findingList(doc string) raw {
 	}.nested(""))
 }
 
+func findingParts(doc string) raw {
+	return parts("array", doc+" Each: rule, severity, path, line, message, fixes (fix, title, safe; best first), fingerprint (a person can allow it).")
+}
+
 func wrongSchema(doc string) schema {
-	return schema{req("findings", findingList(doc)), opt("moreFindings", integer("Not listed."))}
+	return schema{req("findings", findingList(doc)).tell(findingParts(doc)), opt("moreFindings", integer("Not listed."))}
 }
 
 // newState is what a write's result says of the files that it left.

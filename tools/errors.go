@@ -37,11 +37,12 @@ type finding struct {
 	Fingerprint string `json:"fingerprint,omitempty"`
 }
 
-// problemSchema is the schema of a problem, a terse one. It is part of every
-// tool's output schema, since the TypeScript SDK v1 holds error results against
-// that too and throws the whole result away when they differ.
-const problemSchema raw = `{"type":"object","description":"Of an error: what to do, and the current text, conflicts, near names or findings.",` +
-	`"properties":{"error":{"type":"string"},"kind":{"type":"string"}},"required":["error","kind"]}`
+// problemParts is what the output schema of every tool says of a problem. That schema
+// must admit one, since the TypeScript SDK v1 holds error results against it, too, and
+// throws the whole result away when they differ.
+func problemParts() schema {
+	return schema{opt("error", str("What went wrong and what to do; the rest is not there then, but kind and details."))}
+}
 
 // The kinds of problems.
 const (

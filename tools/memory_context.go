@@ -16,7 +16,7 @@ func memoryContext() spec {
 			req("directory", str("")),
 			req("topics", integer("How many topics there are.")),
 			req("topicsLeftOut", integer("Topics beyond what a scan lists.")),
-			req("index", fill("")),
+			req("index", fill("")).tell(fillParts("How full it is")),
 			opt("warnings", list("", str(""))),
 		}.with(notice()...),
 		readOnly: true, idempotent: true, eager: true,

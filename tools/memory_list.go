@@ -32,7 +32,7 @@ func memoryList() spec {
 			opt("nested", list("Folders that are memory directories of their own.", str(""))),
 			opt("unread", list("Files that could not be read.", schema{req("path", str("")), req("message", str(""))}.nested(""))),
 			opt("moreUnread", integer("Not listed above.")), opt("moreNested", integer("Not listed above.")),
-			req("index", fill("")),
+			req("index", fill("")).tell(fillParts("How full it is")),
 		}.with(notice()...),
 		readOnly: true, idempotent: true,
 		run: handle(func(ctx context.Context, m target, a struct {

@@ -24,7 +24,7 @@ func memoryRead() spec {
 			opt("name", str("")), opt("description", str("")), opt("type", str("")), opt("modified", str("")),
 			req("size", integer("Bytes of the whole file.")),
 			opt("nextCursor", str("")),
-			opt("fill", fill("How full the index is, where it was read.")),
+			opt("fill", fill("How full the index is, where it was read.")).tell(fillParts("Where the index was read")),
 			opt("problems", list("What a strict reader would refuse.", str(""))),
 		}.with(notice()...),
 		readOnly: true, idempotent: true, eager: true,

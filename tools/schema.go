@@ -3,6 +3,9 @@ package tools
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
+	"strings"
+	"unicode/utf8"
 )
 
 // schema is the JSON schema of an object, as its properties in order.
@@ -13,13 +16,22 @@ type property struct {
 	name     string
 	value    raw
 	required bool
+	told     raw // what clients are told in its place, "" for the same
 }
 
 // raw is a JSON schema.
 type raw string
 
-func req(name string, value raw) property { return property{name, value, true} }
-func opt(name string, value raw) property { return property{name, value, false} }
+func req(name string, value raw) property { return property{name: name, value: value, required: true} }
+func opt(name string, value raw) property { return property{name: name, value: value} }
+
+// tell gives a property of results of which clients are told less than results are
+// checked against: a value that many tools have costs its place in the list of tools each
+// time, and what its parts are called says what they are.
+func (p property) tell(told raw) property {
+	p.told = told
+	return p
+}
 
 // str, integer, boolean and number are schemas of plain values.
 func str(doc string) raw     { return typed("string", doc) }
@@ -38,7 +50,14 @@ func describe(doc string) string {
 	return `,"description":` + quote(doc)
 }
 
+// quote writes a string as JSON. Schemas are made of hundreds of strings whenever the
+// server starts, nearly all of which need nothing but quotation marks.
 func quote(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool {
+		return r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError || r == '\u2028' || r == '\u2029'
+	}) {
+		return `"` + s + `"`
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -75,25 +94,32 @@ func (s schema) nested(doc string) raw {
 
 // object gives the JSON schema of the object; it admits no other property.
 func (s schema) object() json.RawMessage {
-	var props, required bytes.Buffer
+	n := len(`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)
 	for _, p := range s {
-		if props.Len() > 0 {
-			props.WriteByte(',')
-		}
-		props.WriteString(quote(p.name) + ":" + string(p.value))
-		if !p.required {
-			continue
-		}
-		if required.Len() > 0 {
-			required.WriteByte(',')
-		}
-		required.WriteString(quote(p.name))
+		n += len(p.value) + 2*len(`"":,`) + 2*len(p.name)
 	}
-	out := `{"type":"object","properties":{` + props.String() + `}`
-	if required.Len() > 0 {
-		out += `,"required":[` + required.String() + `]`
+	out := append(make([]byte, 0, n), `{"type":"object","properties":{`...)
+	required := 0
+	for i, p := range s {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, quote(p.name)...), ':'), p.value...)
+		if p.required {
+			required++
+		}
 	}
-	return json.RawMessage(out + `,"additionalProperties":false}`)
+	out = append(out, '}')
+	if required > 0 {
+		out = append(out, `,"required":[`...)
+		for _, p := range s {
+			if p.required {
+				out = append(append(out, quote(p.name)...), ',')
+			}
+		}
+		out[len(out)-1] = ']'
+	}
+	return append(out, `,"additionalProperties":false}`...)
 }
 
 // with gives a schema with more properties.
@@ -101,7 +127,24 @@ func (s schema) with(more ...property) schema {
 	return append(append(schema{}, more...), s...)
 }
 
-// or gives the schema of an object that is this one or another.
-func (s schema) or(other raw) json.RawMessage {
-	return json.RawMessage(`{"type":"object","anyOf":[` + string(s.object()) + "," + string(other) + `]}`)
+// demands is what object says of an object besides its properties.
+var demands = regexp.MustCompile(`(?:,"required":\[[^\]]*\])?,"additionalProperties":false`)
+
+// published gives the schema of results as clients are told it: what there may be, and
+// what it means. What has to be there, and that there is nothing else, is left out: the
+// server makes sure of it, a result that is an error has none of it, and agents pay for
+// the list of tools at the start of each session.
+func (s schema) published() json.RawMessage {
+	out := []byte(`{"type":"object","properties":{`)
+	for i, p := range s {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		value := p.told
+		if value == "" {
+			value = raw(demands.ReplaceAllString(string(p.value), ""))
+		}
+		out = append(append(append(out, quote(p.name)...), ':'), value...)
+	}
+	return append(out, `}}`...)
 }

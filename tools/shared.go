@@ -15,7 +15,7 @@ import (
 const storeName = "store"
 
 func storeArg() property {
-	return opt(storeName, str(`Which memory: "auto" is the project's, "agent/<name>/project", "…/local" or "…/user" an agent's own, "extra/<name>" a folder that is only read. memory_stores lists them.`))
+	return opt(storeName, str("Which memory: auto (the project's), agent/<name>/project, …/local, …/user, or extra/<name> (only read); see memory_stores."))
 }
 
 func typeArg(doc string) raw { return choice(doc, "user", "feedback", "project", "reference") }
@@ -24,8 +24,8 @@ func notice() schema {
 	return schema{
 		opt("vanished", list("Acknowledged memories that another program's write made vanish; memory_undo with the id puts one back.", schema{
 			req("id", str("")), req("path", str("")), req("entry", str("Its line in the index.")), req("topic", boolean("Whether the file is gone too.")),
-		}.nested(""))),
-		opt("notes", list("What else you must know.", str(""))),
+		}.nested(""))).tell(parts("array", "Memories that another program's write removed: id (memory_undo puts it back), path, entry, topic (the file is gone too).")),
+		opt("notes", list("What else you must know.", str(""))).tell(parts("array", "What else you must know.")),
 	}
 }
 
@@ -41,6 +41,13 @@ func fill(doc string) raw {
 	}.nested(doc)
 }
 
+// parts is what is told of an array or object whose parts the words name.
+func parts(kind, doc string) raw { return typed(kind, doc) }
+
+func fillParts(of string) raw {
+	return parts("object", of+": lines of maxLines, size of maxSize in unit, percent of the nearer limit, firstDroppedLine and droppedLines that readers do not load, warning.")
+}
+
 func changed() schema {
 	return schema{
 		req("change", str("Id for memory_undo; empty when nothing changed.")),
@@ -50,12 +57,12 @@ func changed() schema {
 			req("action", choice("", "created", "updated", "deleted", "appended", "unchanged")),
 			opt("hash", str("Of the new text.")),
 			opt("merged", boolean("With what somebody else wrote meanwhile.")),
-		}.nested(""))),
+		}.nested(""))).tell(parts("array", "Each: path, action (created, updated, deleted, appended, unchanged), hash, merged (with another's write).")),
 		opt("moreFiles", integer("Changed as well, not listed.")),
-		req("index", fill("How full the index is now.")),
+		req("index", fill("How full the index is now.")).tell(fillParts("The index now")),
 		opt("guard", list("What the guard saw in the text and let pass.", schema{
 			req("rule", str("")), req("line", integer("")), req("reason", str("")), opt("fingerprint", str("")),
-		}.nested(""))),
+		}.nested(""))).tell(parts("array", "What the guard let pass: rule, line, reason, fingerprint.")),
 	}.with(notice()...)
 }
 

@@ -84,9 +84,11 @@ func decode(raw json.RawMessage, into any) error {
 const maxResultSize = 50_000
 
 // definition gives the tool as clients see it.
-func (s spec) definition() mcp.Tool {
-	t := mcp.NewToolWithRawSchema(s.name, s.description, s.in.object())
-	t.RawOutputSchema = s.out.or(problemSchema)
+func (s spec) definition() mcp.Tool { return s.defined(s.in.object()) }
+
+func (s spec) defined(in json.RawMessage) mcp.Tool {
+	t := mcp.NewToolWithRawSchema(s.name, s.description, in)
+	t.RawOutputSchema = s.out.with(problemParts()...).published()
 	t.Title = s.title
 	closed := false
 	t.Annotations = mcp.ToolAnnotation{Title: s.title, ReadOnlyHint: &s.readOnly, DestructiveHint: &s.destructive, IdempotentHint: &s.idempotent, OpenWorldHint: &closed}
@@ -100,8 +102,9 @@ func (s spec) definition() mcp.Tool {
 
 // bind makes the tool callable on what open gives.
 func (s spec) bind(open Opener, of SessionsOf, questions *questions, checks *checks, with ...Options) server.ServerTool {
-	check, result := &validator{name: s.name, schema: s.in.object()}, &validator{name: s.name, schema: s.out.object()}
-	return server.ServerTool{Tool: s.definition(), Handler: func(ctx context.Context, req mcp.CallToolRequest) (reply *mcp.CallToolResult, err error) {
+	in, out := s.in.object(), s.out.object()
+	check, result := &validator{name: s.name, schema: in}, &validator{name: s.name, schema: out}
+	return server.ServerTool{Tool: s.defined(in), Handler: func(ctx context.Context, req mcp.CallToolRequest) (reply *mcp.CallToolResult, err error) {
 		defer func() {
 			if r := recover(); r != nil {
 				reply, err = failed(fmt.Errorf("the tool %s broke down: %v. The others go on; please report this with: %s", s.name, r, firstFrames())), nil

@@ -22,6 +22,11 @@ func provider(env settings.Env, p settings.ProviderConfig) (model.Model, string)
 	if name == "" {
 		return nil, "no model is named; set engines.provider.model"
 	}
+	if base := strings.TrimSpace(p.BaseURL); base != "" {
+		if u, err := url.Parse(base); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+			return nil, "engines.provider.base_url is no address of a model API; write one such as http://127.0.0.1:8080/v1, without a key in it"
+		}
+	}
 	keyName := model.KeyName(p)
 	if strings.TrimSpace(p.KeyCommand) == "" {
 		if v := settings.ClientOf(env).Planted(keyName); v != nil {

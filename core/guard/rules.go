@@ -68,7 +68,7 @@ func loadRules() (*ruleSet, error) {
 		if r.Regex == "" || r.SkipReport || r.Path != "" && !(tied && use) {
 			continue
 		}
-		out := &rule{id: r.ID, description: r.Description, pattern: r.Regex, group: r.SecretGroup, entropy: r.Entropy}
+		out := &rule{id: r.ID, description: r.Description, pattern: spoken(r.Regex), group: r.SecretGroup, entropy: r.Entropy}
 		for _, k := range r.Keywords {
 			out.keywords = append(out.keywords, set.keywords.add(k))
 		}
@@ -92,6 +92,21 @@ func loadRules() (*ruleSet, error) {
 	}
 	set.allow = sync.OnceValues(func() ([]*config.Allowlist, error) { return buildAllow("all rules", global) })
 	return set, nil
+}
+
+// What follows a secret in source code, and in a sentence or in Markdown as well.
+const (
+	endOfCode   = `(?:[\x60'"\s;]|\\[nr]|$)`
+	endOfSpeech = `(?:[\x60'"\s;.,:!?)\]}>*<|]|\\[nr]|$)`
+)
+
+// spoken is a pattern of the library that finds its secret in a sentence, too: "the key is sk-….", "(ghp_…)", "**…**".
+// Only those that know a secret by its first letters are widened: others would take parts of names for secrets.
+func spoken(pattern string) string {
+	if head, ok := strings.CutSuffix(pattern, endOfCode); ok && strings.HasPrefix(strings.TrimPrefix(head, "(?i)"), `\b(`) {
+		return head + endOfSpeech
+	}
+	return pattern
 }
 
 func compileRule(r *rule, lists []allowSource) (*compiled, error) {

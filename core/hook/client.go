@@ -39,7 +39,11 @@ type Client struct {
 	file        func(env settings.Env) string
 	projectFile string // below the root of a project
 	note        string // what else a person has to do
+	switches    []hooksOff
 }
+
+// hooksOff is a setting of a client, by its path, and the value with which no hook runs.
+type hooksOff struct{ key, off string }
 
 // claudeEvents are the names that Claude Code gave and others took over.
 var claudeEvents = map[string]Event{
@@ -56,6 +60,7 @@ var Clients = []Client{
 		Reads:   true, Loads: true, Compacts: true, timeoutUnit: 1,
 		file:        func(env settings.Env) string { return below(env.ClientDir(), "settings.json") },
 		projectFile: ".claude/settings.local.json",
+		switches:    []hooksOff{{"disableAllHooks", "true"}},
 	},
 	{
 		Name: "codex", Title: "Codex CLI", Events: claudeEvents,
@@ -80,6 +85,7 @@ var Clients = []Client{
 		JSON:    true, Together: true, timeoutUnit: 1000,
 		file:        func(env settings.Env) string { return below(env.Home, ".gemini", "settings.json") },
 		projectFile: ".gemini/settings.json",
+		switches:    []hooksOff{{"hooksConfig.enabled", "false"}, {"hooks.enabled", "false"}, {"tools.enableHooks", "false"}},
 	},
 	{
 		Name: "qwen-code", Title: "Qwen Code", Events: claudeEvents,
@@ -87,6 +93,7 @@ var Clients = []Client{
 		JSON:    true, Submitted: true,
 		file:        func(env settings.Env) string { return below(env.Home, ".qwen", "settings.json") },
 		projectFile: ".qwen/settings.json",
+		switches:    []hooksOff{{"disableAllHooks", "true"}},
 	},
 }
 

@@ -14,7 +14,7 @@ func (c Client) addEvent(content, event, command string) (string, error) {
 		return "", err
 	}
 	for _, h := range d.all() {
-		if h.own && h.event == event {
+		if (h.own || h.mixed) && h.event == event {
 			return content, nil
 		}
 	}
@@ -89,6 +89,9 @@ func (d *document) insert(v hujson.Value, l last, depth int, text string) string
 		at = from
 	}
 	text = d.eol + strings.Repeat(d.unit, depth+1) + text
+	if l.trailing {
+		text += "," // as the one before has it
+	}
 	if !strings.Contains(t[at:closing], "\n") {
 		text += d.eol + strings.Repeat(d.unit, depth)
 		t = t[:at] + t[v.EndOffset-1:] // the blanks before the bracket are replaced

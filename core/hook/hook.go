@@ -157,6 +157,19 @@ func (h *Hook) after(ctx context.Context, c Case, out *Outcome) {
 	if len(kinds) == 0 {
 		return
 	}
+	// A file that cannot be read may switch off what would start, or name who is to pay.
+	if faults := c.Memory.Warnings; len(faults) > 0 {
+		reason := "no job starts by itself until the configuration is mended: " + faults[0]
+		for _, kind := range kinds {
+			if h.Jobs[kind] != nil {
+				out.Checks = append(out.Checks, Check{Job: kind, Reasons: []string{cut(reason, 600)}})
+			}
+		}
+		if !c.Asked {
+			out.note("%s", reason)
+		}
+		return
+	}
 	missing := ""
 	if c.Turn.Transcript == "" {
 		missing = "there is no transcript of this session"

@@ -297,6 +297,25 @@ func TestExplainChangesNothing(t *testing.T) {
 	}
 }
 
+// A configuration that cannot be read may have switched off what would start.
+func TestAFaultInTheConfiguration(t *testing.T) {
+	for _, text := range []string{"engine: [", "jobs:\n  extract:\n    enabled: perhaps\n", "jobs:\n  extrct:\n    enabled: false\n"} {
+		s := newScene(t)
+		s.begin[job.Extract] = 1
+		s.config(text)
+		out := s.run(s.turn("claude-code", Stop))
+		if len(s.started) > 0 || len(s.checked) > 0 || len(out.Notes) != 1 || !strings.Contains(out.Notes[0], "until the configuration is mended: ") {
+			t.Errorf("%q: started %v, %q", text, s.started, out.Notes)
+		}
+		if ex := s.hook.Explain(t.Context(), s.turn("claude-code", Stop)); len(ex.Checks) != 3 || ex.Checks[0].Open || !strings.Contains(ex.Checks[0].Reasons[0], "mended") {
+			t.Errorf("%q: %+v", text, ex)
+		}
+		if out := s.run(s.turn("claude-code", SessionStart)); !strings.Contains(string(out.Output), "The configuration of mem has a fault") {
+			t.Errorf("%q: %s", text, out.Output)
+		}
+	}
+}
+
 func TestNothingIsEverSaidAtTheEndOfATurn(t *testing.T) {
 	for _, c := range Clients {
 		for _, e := range []Event{Stop, SubagentStop, Tools, SessionEnd, "", "other"} {

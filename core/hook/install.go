@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
@@ -19,8 +20,25 @@ import (
 // they take at most.
 const timeout = 10
 
-// ours recognises a command of ours whatever its path and its flags.
-var ours = regexp.MustCompile(`(^|[/\\\s"'])mem-mcp[\w.-]*["']?\s+hook(\s|$)`)
+// ours recognises a command that does nothing but call mem, whatever its path and its flags.
+// One that does something else as well is its author's: it is neither replaced nor removed.
+// (Both are compiled when they are used: a hook that runs needs neither.)
+var ours = sync.OnceValue(func() *regexp.Regexp {
+	const (
+		variable = `\$(?:\w+|\{\w+\})`
+		inDouble = "(?:[^\"$`]|" + variable + ")*"
+		// part is a piece of a word in which no shell sees another command, redirection or comment.
+		part = "(?:'[^']*'|\"" + inDouble + "\"|" + variable + "|\\\\.|[^\\s'\"\\\\;&|<>$`(){}#])"
+		name = `mem-mcp[\w.-]*`
+	)
+	program := `(?:` + part + `*'(?:[^']*[/\\])?` + name + `'|` + part + `*"(?:` + inDouble + `[/\\])?` + name + `"|(?:` + part + `*[/\\])?` + name + `)`
+	return regexp.MustCompile(`^\s*` + program + `\s+hook(?:[ \t]+` + part + `+)*\s*$`)
+})
+
+// calls recognises one that calls mem at all.
+var calls = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|[/\\\s"'])mem-mcp[\w.-]*["']?\s+hook([^\w.-]|$)`)
+})
 
 // Command is what a client is told to run: program is its path.
 func (c Client) Command(goos, program string, flags ...string) string {
@@ -59,6 +77,11 @@ type Installed struct {
 	Missing  []string `json:"missing"` // that an installation asks for
 	Commands []string `json:"commands"`
 	Others   int      `json:"others"` // hooks that are not ours
+	// Mixed are those of the others that call mem among other things, as "event: command".
+	// mem leaves them alone, and adds none of its own to their events.
+	Mixed []string `json:"mixed,omitempty"`
+	// Off names the setting in the file that keeps every hook from running; "" where none does.
+	Off string `json:"off,omitempty"`
 }
 
 // State reads a settings file.
@@ -67,16 +90,21 @@ func (c Client) State(content string) (*Installed, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Installed{Events: []string{}, Missing: []string{}, Commands: []string{}}
+	s := &Installed{Events: []string{}, Missing: []string{}, Commands: []string{}, Off: c.off(doc)}
 	for _, h := range doc.all() {
 		if !h.own {
 			s.Others++
+			if h.mixed {
+				s.Mixed = append(s.Mixed, h.event+": "+h.command)
+			}
+		}
+		if !h.own && !h.mixed {
 			continue
 		}
 		if !slices.Contains(s.Events, h.event) {
 			s.Events = append(s.Events, h.event)
 		}
-		if !slices.Contains(s.Commands, h.command) {
+		if h.own && !slices.Contains(s.Commands, h.command) {
 			s.Commands = append(s.Commands, h.command)
 		}
 	}
@@ -91,7 +119,7 @@ func (c Client) State(content string) (*Installed, error) {
 // Add gives a settings file with hooks of ours that run command at events, each once, and
 // no others of ours. Everything else in it, comments included, stays as it is.
 func (c Client) Add(content, command string, events []string) (string, error) {
-	if !ours.MatchString(command) {
+	if !ours().MatchString(command) {
 		return "", fmt.Errorf("%s would not be known again as a hook of mem: the program's name has to begin with mem-mcp. Call it so, or make a link of that name and start that", command)
 	}
 	out, err := strip(content, func(h found) bool { return h.command == command && slices.Contains(events, h.event) })
@@ -177,7 +205,7 @@ func parse(content string) (*document, error) {
 	}
 	if h := member(o, "hooks"); h != nil {
 		if _, ok := h.Value.Value.(*hujson.Object); !ok {
-			return nil, errors.New(`its "hooks" is no object`)
+			return nil, errors.New(`its "hooks" is no object; take it out, or make it one`)
 		}
 	}
 	return d, nil
@@ -207,6 +235,31 @@ type found struct {
 	inGroup          int // of the hook in the group
 	command          string
 	own              bool
+	mixed            bool // calls mem and is not own
+}
+
+// off gives the setting of a client that keeps every hook from running, where the file has it.
+func (c Client) off(d *document) string {
+	for _, s := range c.switches {
+		at, is := d.root, true
+		for _, key := range strings.Split(s.key, ".") {
+			o, _ := at.Value.(*hujson.Object)
+			if o == nil {
+				is = false
+				break
+			}
+			m := member(o, key)
+			if m == nil {
+				is = false
+				break
+			}
+			at = m.Value
+		}
+		if l, ok := at.Value.(hujson.Literal); is && ok && l.String() == s.off {
+			return s.key + ": " + s.off
+		}
+	}
+	return ""
 }
 
 // hooks gives the object of hooks, nil without one.
@@ -254,7 +307,8 @@ func (d *document) all() []found {
 						}
 					}
 				}
-				h.own = ours.MatchString(h.command)
+				h.own = ours().MatchString(h.command)
+				h.mixed = !h.own && calls().MatchString(h.command)
 				out = append(out, h)
 			}
 		}
@@ -291,7 +345,7 @@ func (d *document) withoutOurs() (any, error) {
 			list = slices.DeleteFunc(list, func(h any) bool {
 				hook, _ := h.(map[string]any)
 				command, _ := hook["command"].(string)
-				return ours.MatchString(command)
+				return ours().MatchString(command)
 			})
 			group["hooks"] = list
 			return len(list) == 0

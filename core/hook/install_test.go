@@ -51,8 +51,8 @@ func TestAddAndRemove(t *testing.T) {
 		{"other keys", "{\n  \"model\": \"x\"\n}\n", "{\n  \"model\": \"x\",\n  \"hooks\": {\n    \"Stop\": [\n      " + block + "\n    ]\n  }\n}\n", ""},
 		{
 			"comments and a trailing comma", "{\n  // the model\n  \"model\": \"x\", // best\n  /* end */\n}\n",
-			"{\n  // the model\n  \"model\": \"x\", // best\n  /* end */\n  \"hooks\": {\n    \"Stop\": [\n      " + block + "\n    ]\n  }\n}\n",
-			"{\n  // the model\n  \"model\": \"x\" // best\n  /* end */\n}\n",
+			"{\n  // the model\n  \"model\": \"x\", // best\n  /* end */\n  \"hooks\": {\n    \"Stop\": [\n      " + block + "\n    ]\n  },\n}\n",
+			"",
 		},
 		{
 			"a comment after the last value", "{\n  \"model\": \"x\" // best\n}\n",
@@ -199,6 +199,40 @@ func TestOwnHooksAmongOthers(t *testing.T) {
 	}
 }
 
+// A person's own command that calls mem among other things is theirs: it stays, and its
+// event gets no second call.
+func TestACommandThatDoesMore(t *testing.T) {
+	c := client(t, "claude-code")
+	before := "{\n  \"hooks\": {\n    \"Stop\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"mem-mcp hook && say done\"}]}\n    ]\n  }\n}\n"
+	got, err := c.Add(before, "/bin/mem-mcp hook", c.Install)
+	if err != nil || !strings.Contains(got, `"mem-mcp hook && say done"`) || strings.Count(got, `"/bin/mem-mcp hook"`) != len(c.Install)-1 {
+		t.Errorf("%v\n%s", err, got)
+	}
+	s, err := c.State(got)
+	if err != nil || len(s.Missing) != 0 || !slices.Equal(s.Mixed, []string{"Stop: mem-mcp hook && say done"}) || s.Others != 1 {
+		t.Errorf("got %+v, %v", s, err)
+	}
+	if got, err := c.Remove(got); err != nil || got != before {
+		t.Errorf("%v\n%s", err, cmp.Diff(before, got))
+	}
+}
+
+// Where a setting keeps every hook from running, that is told.
+func TestHooksThatAreOff(t *testing.T) {
+	for name, files := range map[string]map[string]string{
+		"claude-code": {`{"disableAllHooks": true}`: "disableAllHooks: true", `{"disableAllHooks": false}`: "", `{"disableAllHooks": "x"}`: "", `{"x": {"disableAllHooks": true}}`: ""},
+		"gemini-cli":  {`{"hooksConfig": {"enabled": false}}`: "hooksConfig.enabled: false", `{"hooks": {"enabled": false}}`: "hooks.enabled: false", `{"tools": {"enableHooks": false}}`: "tools.enableHooks: false", `{"tools": 1}`: ""},
+		"qwen-code":   {`{"disableAllHooks": true}`: "disableAllHooks: true"},
+		"codex":       {`{"disableAllHooks": true}`: ""},
+	} {
+		for text, want := range files {
+			if s, err := client(t, name).State(text); err != nil || s.Off != want {
+				t.Errorf("%s %s: %+v, %v", name, text, s, err)
+			}
+		}
+	}
+}
+
 // Whatever a settings file looks like, adding and removing change nothing else, and
 // removing what was added gives the same settings.
 func TestAnySettings(t *testing.T) {
@@ -284,15 +318,15 @@ func TestCommand(t *testing.T) {
 		{"windows", `C:\Program Files\mem-mcp.exe`, `"C:/Program Files/mem-mcp.exe" hook`},
 	} {
 		got := claude.Command(tc.goos, tc.program)
-		if got != tc.want || !ours.MatchString(got) {
+		if got != tc.want || !ours().MatchString(got) {
 			t.Errorf("got %s, want %s", got, tc.want)
 		}
 		if got := codex.Command(tc.goos, tc.program); got != tc.want+" --client codex" {
 			t.Errorf("got %s", got)
 		}
 	}
-	for _, named := range []string{"mem-mcp-dev hook", "/x/mem-mcp_0.3.exe hook --client codex"} {
-		if !ours.MatchString(named) {
+	for _, named := range []string{"mem-mcp-dev hook", "/x/mem-mcp_0.3.exe hook --client codex", `C:\x\mem-mcp.exe hook`, `"$HOME/go/bin/mem-mcp" hook`, "${GOBIN}/mem-mcp hook", `"mem-mcp" hook --memory-dir '/a b/c;d'`, "~/bin/mem-mcp  hook "} {
+		if !ours().MatchString(named) {
 			t.Errorf("%q does not count as ours", named)
 		}
 	}
@@ -300,8 +334,14 @@ func TestCommand(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for _, other := range []string{"mem-mcp hooks", "mem-mcp", "echo mem-mcp-hook", "xmem-mcp hook", ""} {
-		if ours.MatchString(other) {
+		if ours().MatchString(other) || calls().MatchString(other) {
 			t.Errorf("%q counts as ours", other)
+		}
+	}
+	for _, mixed := range []string{"mem-mcp hook && say done", "say done; /bin/mem-mcp hook", "mem-mcp hook; rm x", "mem-mcp hook | tee log", "mem-mcp hook > log",
+		"cd /x && mem-mcp hook --client codex", "mem-mcp hook $(say done)", "mem-mcp hook `say done`", "mem-mcp hook \"$(say done)\"", "mem-mcp hook # mine", "mem-mcp hook\nsay done", "X=1 mem-mcp hook", "timeout 3 mem-mcp hook"} {
+		if ours().MatchString(mixed) || !calls().MatchString(mixed) {
+			t.Errorf("%q: ours %v, calls mem %v", mixed, ours().MatchString(mixed), calls().MatchString(mixed))
 		}
 	}
 }

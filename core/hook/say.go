@@ -27,6 +27,10 @@ func (h *Hook) sessionStart(ctx context.Context, c Case, out *Outcome) string {
 			parts = append(parts, strings.TrimSpace(s.Text))
 		}
 	}
+	if len(c.Memory.Warnings) > 0 {
+		out.note("%s", c.Memory.Warnings[0])
+		parts = append(parts, "The configuration of mem has a fault, and no work on memory starts by itself until it is mended. Tell the person you work for that `mem-mcp config` says what is wrong.")
+	}
 	for _, offer := range append([]Offer{waiting, undecided}, h.Offers...) {
 		texts, err := offer(ctx, c)
 		if err != nil {
@@ -58,7 +62,7 @@ func waiting(_ context.Context, c Case) ([]string, error) {
 	var lines []string
 	more := 0
 	for _, r := range open {
-		if r.State != job.Queued || r.Process != 0 {
+		if r.State != job.Queued || r.Process != 0 || forProcess(r) {
 			continue
 		}
 		if len(lines) == maxWaiting {
@@ -79,6 +83,12 @@ func waiting(_ context.Context, c Case) ([]string, error) {
 	}
 	return []string{"Work on memory waits for an agent that does it, since nothing else on this machine may think for mem. Where it does not disturb what you were asked for, take a job with mem's tools (its prompt comes with it; proposal_submit takes the result):\n\n" +
 		strings.Join(lines, "\n")}, nil
+}
+
+// forProcess reports whether a queued job was meant for a process of its own, which was
+// killed before it began: nobody else can take it, and the next turn starts another.
+func forProcess(r *job.Record) bool {
+	return r.Kind == job.SessionMemory || r.Kind == job.Extract && len(r.Params) == 0
 }
 
 // maxUndecided is how many proposals are told one by one.

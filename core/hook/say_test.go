@@ -56,7 +56,7 @@ func TestWaitingJobsAndOffersAreTold(t *testing.T) {
 	jobs := s.jobs()
 	var ids []string
 	for i := range 8 {
-		r, err := jobs.Create(job.Record{Kind: job.Extract})
+		r, err := jobs.Create(job.Record{Kind: job.Extract, Params: []byte(`{"v":1}`)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,13 +66,21 @@ func TestWaitingJobsAndOffersAreTold(t *testing.T) {
 			}
 		}
 	}
+	// One that was meant for a process which was killed before it began is for nobody.
+	for _, r := range []job.Record{{Kind: job.Extract}, {Kind: job.SessionMemory, Params: []byte(`{"v":1}`)}} {
+		made, err := jobs.Create(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, made.ID)
+	}
 	s.hook.Offers = []Offer{
 		func(context.Context, Case) ([]string, error) { return []string{"Two proposals are open."}, nil },
 		func(context.Context, Case) ([]string, error) { return nil, errors.New("broken offer") },
 	}
 	out := s.run(s.turn("claude-code", SessionStart))
 	text := string(out.Output)
-	if !strings.Contains(text, ids[7]) || strings.Contains(text, ids[0]) || !strings.Contains(text, "and 2 more") || !strings.Contains(text, "Two proposals are open.") {
+	if !strings.Contains(text, ids[7]) || strings.Contains(text, ids[0]) || strings.Contains(text, ids[8]) || strings.Contains(text, ids[9]) || !strings.Contains(text, "and 2 more") || !strings.Contains(text, "Two proposals are open.") {
 		t.Errorf("got %s", text)
 	}
 	if !slices.Equal(out.Notes, []string{"broken offer"}) {

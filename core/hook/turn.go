@@ -74,6 +74,9 @@ func (e *UnknownEventError) Error() string {
 	return fmt.Sprintf("the event %q of %s is none that mem does something at", cut(e.Name, 60), e.Client)
 }
 
+// ErrEmpty says that there is no payload.
+var ErrEmpty = errors.New("the payload is empty; a client gives it on standard input")
+
 // Read reads what a client sent.
 func Read(c Client, r io.Reader) (*Turn, error) {
 	b, err := io.ReadAll(io.LimitReader(r, MaxPayload+1))
@@ -84,7 +87,7 @@ func Read(c Client, r io.Reader) (*Turn, error) {
 		return nil, fmt.Errorf("the payload is larger than %d bytes", MaxPayload)
 	}
 	if len(strings.TrimSpace(string(b[:min(len(b), 64)]))) == 0 {
-		return nil, errors.New("the payload is empty; a client gives it on standard input")
+		return nil, ErrEmpty
 	}
 	var p payload
 	if err := json.Unmarshal(b, &p); err != nil {
@@ -95,7 +98,7 @@ func Read(c Client, r io.Reader) (*Turn, error) {
 		case errors.As(err, &at):
 			return nil, fmt.Errorf("the payload is no JSON: at byte %d of %d", at.Offset, len(b))
 		case errors.As(err, &typ) && typ.Field != "":
-			return nil, fmt.Errorf("the payload is none of %s: %s is a %s", c.Name, typ.Field, typ.Value)
+			return nil, fmt.Errorf("the payload is none of %s: %s has the wrong type, %s", c.Name, typ.Field, typ.Value)
 		}
 		return nil, fmt.Errorf("the payload is no JSON object of %s", c.Name)
 	}

@@ -138,7 +138,7 @@ func TestReadWhatIsWrong(t *testing.T) {
 		"[]":                    "no JSON object",
 		"null":                  "no hook_event_name",
 		"{}":                    "no hook_event_name",
-		`{"hook_event_name":7}`: "hook_event_name is a number",
+		`{"hook_event_name":7}`: "hook_event_name has the wrong type, number",
 		`{"hook_event_name":"BeforeEverything\u001b[31m"}`:                           `"BeforeEverything\x1b[31m"`,
 		`{"hook_event_name":"Stop"} trailing`:                                        "no JSON",
 		`{"hook_event_name":"Stop","session_id":"` + strings.Repeat("x", MaxPayload): "larger than",

@@ -94,6 +94,7 @@ func Locate(env settings.Env, opt LocateOptions) (Location, error) {
 		return loc, err
 	}
 	loc.Warnings = append(loc.Warnings, loc.Project.Warnings...)
+	loc.Warnings = append(loc.Warnings, env.Planted()...)
 	loc.Client = settings.LoadClient(env, loc.Project)
 	for _, p := range loc.Client.Problems {
 		loc.Warnings = append(loc.Warnings, p.Error())

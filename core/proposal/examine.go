@@ -73,10 +73,6 @@ func (p *Proposals) examineFile(f change.File, v *verdict) {
 		refuse(err)
 		return
 	}
-	if f.Kind == change.Append {
-		v.done = false // whether it was made, only the history can tell
-		return
-	}
 	now, exists, err := p.m.Current(f.Path)
 	if err != nil {
 		refuse(err)
@@ -84,6 +80,10 @@ func (p *Proposals) examineFile(f change.File, v *verdict) {
 	}
 	if exists && f.Path != memfile.IndexName && f.Kind != change.Create && memfile.Parse(now).Pinned() {
 		refuse(fmt.Errorf("%s is pinned: a person wants it to stay as it is", memdir.ShownName(f.Path)))
+		return
+	}
+	if f.Kind == change.Append {
+		v.done = false // whether it was made, only the history can tell
 		return
 	}
 	clash := func(part, theirs string) {

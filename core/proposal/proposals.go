@@ -31,6 +31,8 @@ const (
 	maxReason = 2_000    // characters
 	maxReport = 64 << 10 // bytes
 	maxNote   = 6_000    // characters
+	// maxSources is how many sources a unit names.
+	maxSources = 50
 	// MaxUnits is how many units a proposal has at most.
 	MaxUnits = 5_000
 )

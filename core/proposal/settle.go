@@ -110,12 +110,9 @@ func (p *Proposals) draft(s Submission, out *Settled) (*Proposal, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Proposal{Version: version, ID: id, Job: s.Job, Kind: s.Kind, Title: memdir.Shown(s.Title, maxTitle), Report: s.Report, Created: now, Origin: s.Origin, State: Open}
+	x := &Proposal{Version: version, ID: id, Job: s.Job, Kind: s.Kind, Title: memdir.Shown(p.said(s.Title, maxReport), maxTitle), Report: p.said(s.Report, maxReport), Created: now, Origin: s.Origin, State: Open}
 	if x.Title == "" {
 		x.Title = "result of a job: " + s.Kind
-	}
-	if len(x.Report) > maxReport {
-		x.Report = strings.ToValidUTF8(x.Report[:maxReport], "") + "\n… (cut)"
 	}
 	for _, u := range s.Units {
 		u.Change.Files = slices.DeleteFunc(slices.Clone(u.Change.Files), func(f change.File) bool {
@@ -129,11 +126,26 @@ func (p *Proposals) draft(s Submission, out *Settled) (*Proposal, error) {
 			continue
 		}
 		u.ID, u.State, u.Applied, u.Attempt, u.Note = strconv.Itoa(len(x.Units)+1), Open, "", "", ""
-		u.Title, u.Reason = memdir.Shown(u.Title, maxTitle), bounded(u.Reason, maxReason)
+		u.Title, u.Reason = memdir.Shown(p.said(u.Title, maxReport), maxTitle), bounded(p.said(u.Reason, maxReport), maxReason)
+		u.Sources = slices.Clone(u.Sources[:min(len(u.Sources), maxSources)])
+		for i := range u.Sources {
+			u.Sources[i] = bounded(p.said(u.Sources[i], maxReport), maxTitle)
+		}
 		u.Deletes = Deletes(u.Change)
 		x.Units = append(x.Units, u)
 	}
 	return x, nil
+}
+
+// said is what somebody who made a result says of it, fit to be kept: without secrets, and at
+// most so many bytes.
+func (p *Proposals) said(s string, most int) string {
+	cut := ""
+	if len(s) > most {
+		s, cut = strings.ToValidUTF8(s[:most], ""), "\n… (cut)"
+	}
+	clean, _ := p.m.Guard().Redact([]byte(s))
+	return string(clean) + cut
 }
 
 func (p *Proposals) settle(ctx context.Context, s Submission, x *Proposal, out *Settled) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"mem/core/fork/stage"
@@ -82,6 +83,12 @@ func Submit(ctx context.Context, m *memory.Memory, jobs *job.Jobs, s Submitted, 
 	if len(s.Files) > maxFiles || size > maxSubmitted {
 		return nil, fmt.Errorf("a submission has at most %d files and %d bytes; this one has %d and %d. Nothing was changed", maxFiles, maxSubmitted, len(s.Files), size)
 	}
+	p := Of(m)
+	s.Report = p.said(s.Report, maxReport)
+	s.Files = slices.Clone(s.Files)
+	for i := range s.Files {
+		s.Files[i].Reason = bounded(p.said(s.Files[i].Reason, maxReport), maxReason)
+	}
 	var before job.Record
 	r, err := jobs.Update(s.Job, func(r *job.Record) error {
 		if err := awaits(r); err != nil {
@@ -154,7 +161,7 @@ func Finish(ctx context.Context, m *memory.Memory, r job.Record, s Submitted) (*
 	}
 	res, err := Staged(ctx, st, s)
 	if err != nil {
-		return nil, errors.Join(err, restore(ctx, m, s))
+		return nil, errors.Join(err, restore(context.WithoutCancel(ctx), m, s))
 	}
 	units := Split(res.Change)
 	for i := range units {
@@ -167,7 +174,7 @@ func Finish(ctx context.Context, m *memory.Memory, r job.Record, s Submitted) (*
 	settled, err := Of(m).Settle(ctx, Submission{Job: r.ID, Kind: r.Kind, Title: r.Kind + " by the agent", Report: s.Report,
 		Origin: r.Session, Policy: PolicyOf(m.Config, r.Kind), Units: units})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, restore(context.WithoutCancel(ctx), m, s))
 	}
 	out := &Finished{Settled: settled, Findings: res.Findings}
 	if err := st.Close(); err != nil {

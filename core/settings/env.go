@@ -37,6 +37,8 @@ type Env struct {
 	// ManagedSettings is the client's policy file; "" means the place that the
 	// client uses on GOOS.
 	ManagedSettings string
+
+	planted map[string]EnvValue // that FromOS took away
 }
 
 // appDir is our folder in each of the XDG directories.
@@ -46,7 +48,26 @@ const appDir = "mem"
 // that the shell shows (it may contain symlinks) and "" when it was deleted.
 // Without a home there are only the folders that a variable names: a guess
 // would write memory to the root directory.
+//
+// Variables that the settings of the project's repository set are taken away first, from
+// this process and so from what it starts: a client puts them into everything that it
+// starts, and a checkout may name no home, no configuration, no proxy and no program.
 func FromOS() Env {
+	e := read()
+	planted := plantedIn(e)
+	if len(planted) == 0 {
+		return e
+	}
+	if err := forget(planted); err != nil {
+		// The system refuses no name that it had itself.
+		panic("settings: taking a variable out of the environment: " + err.Error())
+	}
+	e = read()
+	e.planted = planted
+	return e
+}
+
+func read() Env {
 	home, _ := os.UserHomeDir() // "" without one
 	cwd, _ := os.Getwd()
 	own := func(variable, dir string) string {

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -82,6 +83,7 @@ type Store struct {
 
 	mu      sync.Mutex
 	root    *os.Root
+	rootIs  os.FileInfo // of root, nil where it has to be looked up
 	journal *journal
 	seen    seen
 	bases   *bases
@@ -159,9 +161,8 @@ func (s *Store) openRoot(create bool) (*os.Root, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.root != nil {
-		have, errHave := s.root.Stat(".")
-		now, errNow := os.Stat(s.dir)
-		if errHave == nil && errNow == nil && os.SameFile(have, now) {
+		now, err := os.Stat(s.dir)
+		if err == nil && s.isRoot(now) {
 			return s.root, nil
 		}
 		if err := s.root.Close(); err != nil {
@@ -188,8 +189,26 @@ func (s *Store) openRoot(create bool) (*os.Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory directory: %w", err)
 	}
-	s.root = root
+	s.root, s.rootIs = root, nil
+	if runtime.GOOS != "windows" { // there a FileInfo looks up what file it is when it is compared
+		if s.rootIs, err = root.Stat("."); err != nil {
+			s.rootIs = nil
+		}
+	}
 	return root, nil
+}
+
+// isRoot reports whether what stands at the path of the memory directory is the one
+// that is open. While it is open, no other file can get its number.
+func (s *Store) isRoot(now os.FileInfo) bool {
+	have := s.rootIs
+	if have == nil {
+		var err error
+		if have, err = s.root.Stat("."); err != nil {
+			return false
+		}
+	}
+	return os.SameFile(have, now)
 }
 
 // Reading is a View with what its reader must be told.

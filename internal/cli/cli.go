@@ -92,6 +92,8 @@ func (a *app) root() *cobra.Command {
 		SilenceUsage:  true,
 		Args:          term.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
+
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.refuseInside(cmd) },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &term.UsageError{Err: err} })

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"mem/core/engine"
 	"mem/core/fork"
 	"mem/core/model"
+	"mem/core/model/wire"
 	"mem/core/project"
 	"mem/core/settings"
 	"mem/core/spend"
@@ -105,13 +107,13 @@ func (a *app) showEngines(s shownEngines) {
 
 // useFlags are the keys of the configuration that `engine use` can set besides.
 var useFlags = []struct{ flag, key, of, doc string }{
-	{"api", "engines.provider.api", fork.Provider, "the API that it speaks: anthropic or openai"},
-	{"base-url", "engines.provider.base_url", fork.Provider, "where the API is"},
-	{"model", "engines.%s.model", "", "the model"},
+	{"api", "engines.provider.api", fork.Provider, "the API that it speaks: anthropic, or openai as local servers do too (default anthropic)"},
+	{"base-url", "engines.provider.base_url", fork.Provider, "where the API is, such as http://127.0.0.1:11434/v1 (default: the API's own address)"},
+	{"model", "engines.%s.model", "", "the model that thinks"},
 	{"key-env", "engines.provider.key_env", fork.Provider, "the environment variable that holds the key"},
-	{"key-command", "engines.provider.key_command", fork.Provider, "a command that prints the key"},
+	{"key-command", "engines.provider.key_command", fork.Provider, "a command that prints the key; the key itself is not written anywhere"},
 	{"command", "engines.command.name", fork.Command, "the headless agent: claude, or auto"},
-	{"path", "engines.command.path", fork.Command, "its program"},
+	{"path", "engines.command.path", fork.Command, "where the program of the headless agent lies (default: looked for in PATH)"},
 }
 
 func (a *app) engineUseCommand() *cobra.Command {
@@ -120,7 +122,18 @@ func (a *app) engineUseCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "use provider|command|sampling|host|none|auto",
 		Short: "Write into the configuration who does the thinking of jobs, also of those that run by themselves",
-		Args:  term.OneArg("the engine: provider, command, sampling, host, none or auto"),
+		Long: "use writes into the configuration who does the thinking of jobs, after it has said what that means. Runs that nobody\n" +
+			"asked for take an engine that costs money only when this names it. Then try it with mem-mcp engine test.\n\n" +
+			"  provider   a model API, paid by the owner of its key; a server on this machine needs none\n" +
+			"  command    a headless agent that you have, such as claude -p, under its own login\n" +
+			"  sampling   the model of the MCP client\n" +
+			"  host       the agent of your next conversation\n" +
+			"  none       nobody\n" +
+			"  auto       the first that is there, for what you start; for what runs by itself, none that costs money",
+		Example: "  mem-mcp engine use provider --key-command \"pass show anthropic\"\n" +
+			"  mem-mcp engine use provider --api openai --base-url http://127.0.0.1:11434/v1 --model qwen3\n" +
+			"  mem-mcp engine use command",
+		Args: term.OneArg("the engine: provider, command, sampling, host, none or auto"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			set := []settings.Setting{{Key: "engine", Text: args[0]}}
 			for _, f := range useFlags {
@@ -199,13 +212,18 @@ func (a *app) engineUse(set []settings.Setting, yes bool) error {
 		return fmt.Errorf("%s was not written: %w", path, err)
 	}
 	result.Written = true
-	return a.show(result, func() { a.Printf("written\n") })
+	return a.show(result, func() {
+		a.Printf("written\n")
+		if c.Missing == "" && (set[0].Text == fork.Provider || set[0].Text == fork.Command) {
+			fmt.Fprintln(a.Err, "mem-mcp engine test makes one tiny request, to see that it works")
+		}
+	})
 }
 
 // meaning says who pays, and where memory and conversations go.
 func (a *app) meaning(name string, cfg settings.Config) string {
 	b := cfg.Budgets
-	bounds := fmt.Sprintf("Jobs that run by themselves use it too, within the budgets (%d tokens and $%g a day; mem-mcp config shows all).", b.Day.Tokens, b.Day.Cost)
+	bounds := fmt.Sprintf("Jobs that run by themselves use it too, within the budgets (%s tokens and $%g a day; mem-mcp config shows all).", grouped(b.Day.Tokens), b.Day.Cost)
 	what := "Parts of your conversations and of your memory, without the secrets that are found in them, go to "
 	switch name {
 	case fork.Provider:
@@ -214,7 +232,11 @@ func (a *app) meaning(name string, cfg settings.Config) string {
 		if where == "" {
 			where = "the " + p.API + " API"
 		}
-		return what + where + ", and whoever owns the key pays. " + bounds
+		pays := ", and whoever owns the key pays. "
+		if u, err := url.Parse(p.BaseURL); err == nil && wire.Loopback(u.Hostname()) {
+			pays = ", a server on this machine. "
+		}
+		return what + where + pays + bounds
 	case fork.Command:
 		return what + "the model of the headless agent, under its own login, and its account pays. It works on a copy of the memory, without shell and network. " + bounds
 	case fork.Sampling:
@@ -232,8 +254,9 @@ func replaceFile(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // dotfiles are often links into a repository
+	path, err := throughLinks(path) // dotfiles are often links into a repository
+	if err != nil {
+		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".config-*")
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"mem/core/hook"
 	"mem/core/job"
 	"mem/core/memory"
+	"mem/core/transcript"
 	"mem/internal/term"
 )
 
@@ -25,8 +26,8 @@ func (a *app) hookCommand() *cobra.Command {
 		Short: "What a client calls at its events, with the event on standard input; mem-mcp hooks installs it",
 		Long: "hook reads what a client sends to its hooks and does what there is to do at that event. It never fails and never\n" +
 			"keeps a session waiting for longer than " + hook.Limit.String() + ": whatever is wrong is one line on standard error.\n\n" +
-			"With --explain it says which jobs would start and why not, and does nothing; without an event on standard input\n" +
-			"it takes the end of a turn in the session of CLAUDE_CODE_SESSION_ID.",
+			"With --explain it says which jobs would start and why not, and does nothing. Without an event on standard input\n" +
+			"it takes the end of a turn in the session of CLAUDE_CODE_SESSION_ID, else in the newest one of the project.",
 		// An exit code other than 0 would block a prompt or force another turn.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		Args:               cobra.ArbitraryArgs,
@@ -128,16 +129,28 @@ func (a *app) explainHook(ctx context.Context, client, event string) error {
 	if err != nil {
 		return err
 	}
-	var t *hook.Turn
-	if event != "" || a.InTerminal {
-		t = &hook.Turn{Client: c, Event: hook.Stop, Session: a.env.Getenv("CLAUDE_CODE_SESSION_ID"), Cwd: a.env.Cwd}
-		if event != "" {
-			if t.Event = hook.Event(event); !slices.Contains(hook.Events, t.Event) {
-				return term.Usage("there is no event %q; there are %s", event, eventNames())
-			}
+	t := &hook.Turn{Client: c, Event: hook.Stop}
+	if event != "" {
+		if t.Event = hook.Event(event); !slices.Contains(hook.Events, t.Event) {
+			return term.Usage("there is no event %q; there are %s", event, eventNames())
 		}
-	} else if t, err = hook.Read(c, a.In); err != nil {
-		return err
+	}
+	given := false
+	if event == "" && !a.InTerminal {
+		switch read, err := hook.Read(c, a.In); {
+		case err == nil:
+			t, given = read, true
+		case !errors.Is(err, hook.ErrEmpty):
+			return err
+		}
+	}
+	if !given {
+		if err := a.thisSession(ctx, t); err != nil {
+			return err
+		}
+		if !a.json && t.Session != "" {
+			a.Printf("%s of the session %s\n", t.Event, term.Clean(t.Session))
+		}
 	}
 	out := a.hook().Explain(ctx, t)
 	return a.show(out, func() {
@@ -157,6 +170,28 @@ func (a *app) explainHook(ctx context.Context, client, event string) error {
 		} else if len(out.Notes) == 0 {
 			a.Printf("no job is checked at %s\n", t.Event)
 		}
+	})
+}
+
+// thisSession fills in the session that somebody means who names none: the one that the
+// client says this process belongs to, else the newest of the project.
+func (a *app) thisSession(ctx context.Context, t *hook.Turn) error {
+	t.Cwd = a.env.Cwd
+	return a.withMemory(func(m *memory.Memory) error {
+		ref := a.env.Getenv("CLAUDE_CODE_SESSION_ID")
+		if ref == "" {
+			ref = "latest"
+		}
+		x, err := transcript.Pick(ctx, a.env, transcript.FindOptions{Project: m.Location.Project, Shallow: true}, ref)
+		var none *transcript.NotFoundError
+		switch {
+		case errors.As(err, &none): // the checks say that there is no transcript
+			return nil
+		case err != nil:
+			return err
+		}
+		t.Session, t.Transcript = x.ID, x.Path
+		return nil
 	})
 }
 

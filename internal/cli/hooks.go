@@ -103,6 +103,9 @@ func (a *app) changeHooks(name string, o hooksFlags, install bool) error {
 	if install && c.Note() != "" {
 		out.Notes = append(out.Notes, c.Note())
 	}
+	if state, err := c.State(after); err == nil {
+		out.Notes = append(out.Notes, stateNotes(state, install)...)
+	}
 	if !out.Changed {
 		return a.show(out, func() {
 			if install {
@@ -141,6 +144,18 @@ func (a *app) changeHooks(name string, o hooksFlags, install bool) error {
 		}
 		a.hooksNotes(out.Notes)
 	})
+}
+
+// stateNotes tell a person what else matters in a settings file.
+func stateNotes(s *hook.Installed, install bool) []string {
+	var notes []string
+	if install && s.Off != "" {
+		notes = append(notes, fmt.Sprintf("the file also says %s, so that no hook runs until you take that out", s.Off))
+	}
+	for _, m := range s.Mixed {
+		notes = append(notes, "left alone, because it does more than to call mem: "+m)
+	}
+	return notes
 }
 
 func (a *app) hooksNotes(notes []string) {
@@ -232,10 +247,15 @@ func (s hooksState) words() string {
 		return term.Clean(term.ForPeople(s.Error))
 	case s.Installed == nil || len(s.Events) == 0:
 		return "not installed"
-	case len(s.Missing) > 0:
-		return "installed, without " + strings.Join(s.Missing, ", ")
 	}
-	return "installed: " + strings.Join(s.Commands, " | ")
+	text := "installed: " + strings.Join(append(slices.Clone(s.Commands), s.Mixed...), " | ")
+	if len(s.Missing) > 0 {
+		text = "installed, without " + strings.Join(s.Missing, ", ")
+	}
+	if s.Off != "" {
+		text += "; but none runs, because of " + s.Off
+	}
+	return term.Clean(text)
 }
 
 func sortedKeys(m map[string]string) []string {

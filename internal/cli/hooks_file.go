@@ -101,10 +101,36 @@ func (f *clientFile) write(before, after string, existed bool) error {
 			return err
 		}
 		mode = info.Mode().Perm()
-	} else if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
+	} else {
+		// A link of the user's own whose target does not exist yet stays a link, too.
+		if path, err = throughLinks(path); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
 	}
 	return writeWhole(path, []byte(after), mode)
+}
+
+// throughLinks follows a link to what need not exist.
+func throughLinks(path string) (string, error) {
+	for range 40 { // as many as systems follow
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path, nil
+		}
+		if !filepath.IsAbs(to) {
+			// The folder of the link itself may be one.
+			dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+			if err != nil {
+				return "", err
+			}
+			to = filepath.Join(dir, to)
+		}
+		path = to
+	}
+	return "", fmt.Errorf("%s: too many links", path)
 }
 
 // writeWhole writes a file that readers see as it was or as it is, never half.

@@ -183,7 +183,7 @@ func (a *app) showUnit(u proposalUnit) {
 	if u.Deletes {
 		mark = " " + a.Style(term.Red, "[deletes]")
 	}
-	a.Printf("%s %s%s %s\n", a.Style(term.Bold, "unit "+u.ID+":"), term.Clean(u.Title), mark, a.Style(term.Faint, "("+u.State+")"))
+	a.Printf("%s %s%s %s\n", a.Style(term.Bold, "unit "+term.Clean(u.ID)+":"), term.Clean(u.Title), mark, a.Style(term.Faint, "("+u.State+")"))
 	if u.Reason != "" {
 		a.Printf("  reason: %s\n", term.Clean(u.Reason))
 	}

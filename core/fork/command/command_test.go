@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -151,27 +152,28 @@ func TestEnds(t *testing.T) {
 		end    fork.End
 		words  string
 	}{
-		"turns, ours":      {turns(5), fork.Limits{Turns: 3}, fork.EndTurns, "after 3 replies"},
-		"turns, its own":   {[]string{initLine, `out {"type":"result","subtype":"error_max_turns","is_error":true,"errors":["x"]}`, "exit 1"}, fork.Limits{}, fork.EndTurns, "not through"},
-		"cost, its own":    {[]string{initLine, `out {"type":"result","subtype":"error_max_budget_usd","is_error":true,"total_cost_usd":0.2}`, "exit 1"}, fork.Limits{Cost: 0.1}, fork.EndBudget, "it cost $0.2000"},
-		"tokens":           {turns(5), fork.Limits{Tokens: 250}, fork.EndBudget, "about 312 tokens"},
-		"output":           {turns(30), fork.Limits{OutputTokens: 20}, fork.EndOutput, "limit is 20"},
-		"calls":            {turns(5), fork.Limits{ToolCalls: 2}, fork.EndCalls, "more than 2 tool calls"},
-		"read":             {turns(5), fork.Limits{ReadBytes: 30}, fork.EndRead, "36 bytes"},
-		"wall":             {turns(1), fork.Limits{Wall: 50 * time.Millisecond}, fork.EndWall, "50ms"},
-		"not logged in":    {[]string{initLine, `out {"type":"result","subtype":"success","is_error":true,"result":"Invalid API key ` + key + `"}`, "exit 1"}, fork.Limits{}, fork.EndFailed, "Invalid API key [ANTHROPIC_API_KEY]"},
-		"crash":            {[]string{initLine, "err segfault " + key, "exit 139"}, fork.Limits{}, fork.EndFailed, "exit status 139: segfault [ANTHROPIC_API_KEY]"},
-		"unknown flag":     {[]string{"err error: unknown option '--restricted'", "exit 1"}, fork.Limits{}, fork.EndFailed, "unknown option"},
-		"API declines":     {[]string{initLine, retryLine(1, 401), retryLine(2, 401), retryLine(3, 401), "sleep 30s"}, fork.Limits{}, fork.EndFailed, "its API answered 401 nope at attempt 3"},
-		"API is busy":      {[]string{initLine, retryLine(8, 529), "sleep 30s"}, fork.Limits{Wall: 400 * time.Millisecond}, fork.EndWall, "its API answered 529"},
-		"nothing":          {nil, fork.Limits{}, fork.EndFailed, "without a result: it said nothing"},
-		"other tools":      {[]string{strings.Replace(initLine, `"Edit"`, `"Edit","Bash"`, 1), replyLine("m", `{"type":"text","text":"x"}`), "sleep 30s"}, fork.Limits{}, fork.EndFailed, "not confined: besides what it may, it has the tools Bash"},
-		"servers":          {[]string{strings.Replace(initLine, `"mcp_servers":[]`, `"mcp_servers":[{"name":"x"}]`, 1), "sleep 30s"}, fork.Limits{}, fork.EndFailed, "it has MCP servers"},
-		"mode":             {[]string{strings.Replace(initLine, `acceptEdits`, `bypassPermissions`, 1), "sleep 30s"}, fork.Limits{}, fork.EndFailed, "permission mode is bypassPermissions"},
-		"no init":          {[]string{replyLine("m", `{"type":"text","text":"x"}`), "sleep 30s"}, fork.Limits{}, fork.EndFailed, "without saying what tools"},
-		"garbage":          {[]string{"out {{{", "out [1]", "out null", `out {"type":"assistant","message":7}`, `out {"type":"user","message":{"content":"a text"}}`, "long", initLine, lastLine}, fork.Limits{}, fork.EndDone, "through"},
-		"a child is left":  {[]string{"child", initLine, lastLine}, fork.Limits{}, fork.EndDone, "through"},
-		"too long to send": {turns(1), fork.Limits{Tokens: 20}, fork.EndBudget, "nothing was sent"},
+		"turns, ours":        {turns(5), fork.Limits{Turns: 3}, fork.EndTurns, "after 3 replies"},
+		"turns, its own":     {[]string{initLine, `out {"type":"result","subtype":"error_max_turns","is_error":true,"errors":["x"]}`, "exit 1"}, fork.Limits{}, fork.EndTurns, "not through"},
+		"cost, its own":      {[]string{initLine, `out {"type":"result","subtype":"error_max_budget_usd","is_error":true,"total_cost_usd":0.2}`, "exit 1"}, fork.Limits{Cost: 0.1}, fork.EndBudget, "it cost $0.2000"},
+		"tokens":             {turns(5), fork.Limits{Tokens: 250}, fork.EndBudget, "about 312 tokens"},
+		"output":             {turns(30), fork.Limits{OutputTokens: 20}, fork.EndOutput, "limit is 20"},
+		"calls":              {turns(5), fork.Limits{ToolCalls: 2}, fork.EndCalls, "more than 2 tool calls"},
+		"read":               {turns(5), fork.Limits{ReadBytes: 30}, fork.EndRead, "36 bytes"},
+		"wall":               {turns(1), fork.Limits{Wall: 50 * time.Millisecond}, fork.EndWall, "50ms"},
+		"not logged in":      {[]string{initLine, `out {"type":"result","subtype":"success","is_error":true,"result":"Invalid API key ` + key + `"}`, "exit 1"}, fork.Limits{}, fork.EndFailed, "Invalid API key [ANTHROPIC_API_KEY]"},
+		"crash":              {[]string{initLine, "err segfault " + key, "exit 139"}, fork.Limits{}, fork.EndFailed, "exit status 139: segfault [ANTHROPIC_API_KEY]"},
+		"unknown flag":       {[]string{"err error: unknown option '--restricted'", "exit 1"}, fork.Limits{}, fork.EndFailed, "unknown option"},
+		"API declines":       {[]string{initLine, retryLine(1, 401), retryLine(2, 401), retryLine(3, 401), "sleep 30s"}, fork.Limits{}, fork.EndFailed, "its API answered 401 nope at attempt 3"},
+		"API is busy":        {[]string{initLine, retryLine(8, 529), "sleep 30s"}, fork.Limits{Wall: 400 * time.Millisecond}, fork.EndWall, "its API answered 529"},
+		"nothing":            {nil, fork.Limits{}, fork.EndFailed, "without a result: it said nothing"},
+		"other tools":        {[]string{strings.Replace(initLine, `"Edit"`, `"Edit","Bash"`, 1), replyLine("m", `{"type":"text","text":"x"}`), "sleep 30s"}, fork.Limits{}, fork.EndFailed, "not confined: besides what it may, it has the tools Bash"},
+		"servers":            {[]string{strings.Replace(initLine, `"mcp_servers":[]`, `"mcp_servers":[{"name":"x"}]`, 1), "sleep 30s"}, fork.Limits{}, fork.EndFailed, "it has MCP servers"},
+		"mode":               {[]string{strings.Replace(initLine, `acceptEdits`, `bypassPermissions`, 1), "sleep 30s"}, fork.Limits{}, fork.EndFailed, "permission mode is bypassPermissions"},
+		"no init":            {[]string{replyLine("m", `{"type":"text","text":"x"}`), "sleep 30s"}, fork.Limits{}, fork.EndFailed, "without saying what tools"},
+		"garbage":            {[]string{"out {{{", "out [1]", "out null", `out {"type":"assistant","message":7}`, `out {"type":"user","message":{"content":"a text"}}`, "long", initLine, lastLine}, fork.Limits{}, fork.EndDone, "through"},
+		"a child is left":    {[]string{"child", initLine, lastLine}, fork.Limits{}, fork.EndDone, "through"},
+		"output without end": {[]string{initLine, "flood"}, fork.Limits{}, fork.EndFailed, "it printed more than"},
+		"too long to send":   {turns(1), fork.Limits{Tokens: 20}, fork.EndBudget, "nothing was sent"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -188,6 +190,21 @@ func TestEnds(t *testing.T) {
 			s.noneLeft()
 		})
 	}
+}
+
+// TestADaemonIsEnded: what left the group of the run is ended with it.
+func TestADaemonIsEnded(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells what a process has in its environment, so this was not tested")
+	}
+	s := newScene(t, "daemon", initLine, lastLine)
+	if out := s.run(t.Context(), fork.Task{}); out.End != fork.EndDone {
+		t.Errorf("ended %q: %s", out.End, out.Reason)
+	}
+	if s.read("child") == "" {
+		t.Fatal("there was no daemon")
+	}
+	s.noneLeft()
 }
 
 // noneLeft looks for what a fake claude started.

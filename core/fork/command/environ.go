@@ -45,17 +45,15 @@ func reduced(env settings.Env, left func(name, source string)) []string {
 	client := settings.ClientOf(env)
 	var out []string
 	for _, name := range passed {
-		v := env.Getenv(name)
-		if v == "" {
-			continue
-		}
 		if from := client.Planted(name); from != nil {
 			if left != nil {
 				left(name, from.Source)
 			}
 			continue
 		}
-		out = append(out, name+"="+v)
+		if v := env.Getenv(name); v != "" {
+			out = append(out, name+"="+v)
+		}
 	}
 	if env.Home != "" && !slices.ContainsFunc(out, func(kv string) bool { return strings.HasPrefix(kv, "HOME=") }) && env.GOOS != "windows" {
 		out = append(out, "HOME="+env.Home)

@@ -90,6 +90,22 @@ func fakeClaude() int {
 				}
 				time.Sleep(5 * time.Millisecond)
 			}
+		case "daemon": // that leaves our group and session
+			c := exec.Command("sh", "-c", `trap "" TERM HUP; echo $$ > `+filepath.Join(dir, "child")+`; sleep 60`)
+			leaveGroup(c)
+			_ = c.Start()
+			for range 200 {
+				if b, _ := os.ReadFile(filepath.Join(dir, "child")); len(b) > 0 {
+					break
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+		case "flood":
+			for chunk := []byte(strings.Repeat(`{"type":"x"}`+"\n", 100_000)); ; {
+				if _, err := os.Stdout.Write(chunk); err != nil {
+					break
+				}
+			}
 		case "sleep":
 			d, _ := time.ParseDuration(rest)
 			time.Sleep(d)

@@ -77,6 +77,11 @@ func program(cfg settings.CommandConfig, env settings.Env) (path, why string) {
 	if cfg.Name == Auto {
 		why += "; codex is not used, as it cannot be confined"
 	}
+	for _, note := range env.Planted() {
+		if strings.HasPrefix(note, "PATH ") {
+			why += "; " + note
+		}
+	}
 	return "", why
 }
 

@@ -3,9 +3,11 @@ package command
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"time"
 )
 
@@ -16,6 +18,10 @@ const (
 	// maxLine bounds one line of its output, in bytes; a longer one is dropped. The client
 	// itself keeps tool results below 100 KB.
 	maxLine = 8 << 20
+	// maxOutput bounds all that it prints, in bytes: a run of many turns prints a few megabytes.
+	maxOutput = 256 << 20
+	// maxLines bounds how many lines it prints: each is an event of the run, of which a long one has thousands.
+	maxLines = 200_000
 	// maxTail is how much is kept of what it says on standard error, in bytes.
 	maxTail = 8 << 10
 )
@@ -28,20 +34,24 @@ type process struct {
 	env  []string
 }
 
+// errFlood ends a process that prints without end.
+var errFlood = fmt.Errorf("it printed more than %d bytes or %d lines", maxOutput, maxLines)
+
 // errEnough ends a process whose reader has seen enough.
 var errEnough = errors.New("its reader has seen enough")
 
 // run runs the program to its end. each gets every line of its output, and ends the
 // program by false. When ctx ends, so does the program. The end of what it said on
 // standard error comes back in any case. When run returns, no process of its group is
-// left.
+// left, nor, where the system tells (Linux), one that left the group.
 func (p *process) run(ctx context.Context, input []byte, each func(line []byte) bool) (said string, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	cmd := exec.CommandContext(ctx, p.path, p.args...)
-	cmd.Dir, cmd.Env = p.dir, p.env
+	mark := markOf()
+	cmd.Dir, cmd.Env = p.dir, append(slices.Clone(p.env), mark)
 	cmd.Stdin = bytes.NewReader(input)
-	out, tail := &lines{each: each, enough: func() { cancel(errEnough) }}, &lastBytes{}
+	out, tail := &lines{each: each, enough: cancel}, &lastBytes{}
 	cmd.Stdout, cmd.Stderr = out, tail
 	g := newGroup(cmd)
 	cmd.Cancel = g.ask
@@ -53,6 +63,7 @@ func (p *process) run(ctx context.Context, input []byte, each func(line []byte) 
 	g.started()
 	err = cmd.Wait()
 	g.kill()
+	endMarked(mark)
 	g.close()
 	out.end()
 	switch cause := context.Cause(ctx); {
@@ -64,11 +75,16 @@ func (p *process) run(ctx context.Context, input []byte, each func(line []byte) 
 	return tail.String(), err
 }
 
+// markOf is a variable of the environment that this run alone has.
+func markOf() string { return "MEM_FORK_RUN=" + rand.Text() }
+
 // lines cuts an output into lines. It is written to by one goroutine.
 type lines struct {
 	each   func([]byte) bool
-	enough func()
+	enough func(error)
 
+	printed int // bytes
+	count   int // lines
 	buf     []byte
 	tooLong bool // the line under way is dropped
 	dropped int
@@ -77,6 +93,9 @@ type lines struct {
 
 func (l *lines) Write(p []byte) (int, error) {
 	n := len(p)
+	if l.printed += n; l.printed > maxOutput {
+		l.flood()
+	}
 	for len(p) > 0 && !l.over {
 		part, rest, whole := bytes.Cut(p, []byte("\n"))
 		p = rest
@@ -89,9 +108,19 @@ func (l *lines) Write(p []byte) (int, error) {
 		}
 		if whole {
 			l.end()
+			if l.count++; l.count > maxLines {
+				l.flood()
+			}
 		}
 	}
 	return n, nil
+}
+
+func (l *lines) flood() {
+	if !l.over {
+		l.over, l.buf = true, nil
+		l.enough(errFlood)
+	}
 }
 
 // end hands on the line that is there.
@@ -99,7 +128,7 @@ func (l *lines) end() {
 	text := bytes.TrimRight(l.buf, " \t\r")
 	if len(text) > 0 && !l.over && !l.each(text) {
 		l.over = true
-		l.enough()
+		l.enough(errEnough)
 	}
 	l.buf, l.tooLong = l.buf[:0], false
 }

@@ -56,6 +56,7 @@ func TestSwap(t *testing.T) {
 			{"Grep", "pattern", ".", "output_mode", "content", "path", "/memory/dir"},
 			{"Glob", "pattern", "**"},
 			{"Bash", "command", "cat swap.md dir/notes.md dir/*; ls -R dir; grep -r . dir; cat < swap.md"},
+			{"Bash", "command", "cd dir && cat notes.md id_rsa .ssh/id_rsa; for f in */* ../dir/*/*; do cat $f; done; cat < etc/passwd; sort notes.md; find . -type f | xargs cat"},
 			{"Write", "file_path", "/memory/dir/made.md", "content", "made"},
 			{"Write", "file_path", "/memory/dir/notes.md", "content", "harmless\n"},
 			{"Edit", "file_path", "/memory/swap.md", "old_string", "harmless", "new_string", "harmless "},

@@ -26,7 +26,7 @@ func (w words) failed(code int, kind, message string) *Failure {
 	case code == http.StatusForbidden:
 		return tell("%s does not allow this (403)%s; the key from %s may not use the model %s, or not from here", w.host, said, w.keyName, w.model)
 	case code == http.StatusNotFound:
-		return tell("%s knows no model %s, or the address is wrong (404)%s; check engines.provider.model and engines.provider.base_url", w.host, w.model, said)
+		return tell("%s knows no model %s, or the address is wrong (404)%s; check engines.provider.model, engines.provider.base_url, and whether engines.provider.api is what that server speaks", w.host, w.model, said)
 	case code == http.StatusMethodNotAllowed:
 		return tell("%s takes no such request (405)%s; engines.provider.base_url does not lead to the %s API", w.host, said, w.api.Name)
 	case code == http.StatusRequestEntityTooLarge, strings.Contains(low, "prompt is too long"), strings.Contains(low, "context length"), strings.Contains(low, "context_length"),

@@ -48,7 +48,11 @@ func resultLine(id json.RawMessage, result any) ([]byte, error) {
 	b.WriteString(`{"jsonrpc":"2.0","id":`)
 	b.Write(id)
 	b.WriteString(`,"result":`)
-	if m, ok := result.(json.Marshaler); ok { // its own encoding is taken as it is: to encode it again costs as much as making it
+	if r, raw, ok := toolResult(result); ok {
+		if err := writeToolResult(&b, r, raw); err != nil {
+			return nil, err
+		}
+	} else if m, ok := result.(json.Marshaler); ok { // its own encoding is taken as it is: to encode it again costs as much as making it
 		own, err := m.MarshalJSON()
 		if err != nil {
 			return nil, err
@@ -64,6 +68,47 @@ func resultLine(id json.RawMessage, result any) ([]byte, error) {
 	}
 	b.WriteString("}\n")
 	return b.Bytes(), nil
+}
+
+// structured is a structured result, encoded, that stands in for another one. Inside of a
+// string its quotation marks would be escaped.
+const structured = `"structuredContent":"@"`
+
+// toolResult gives the result of a tool whose structured part is encoded already.
+func toolResult(result any) (r mcp.CallToolResult, raw json.RawMessage, ok bool) {
+	switch m := result.(type) {
+	case mcp.CallToolResult:
+		r = m
+	case *mcp.CallToolResult:
+		if m == nil {
+			return r, nil, false
+		}
+		r = *m
+	default:
+		return r, nil, false
+	}
+	raw, ok = r.StructuredContent.(json.RawMessage)
+	return r, raw, ok && len(r.RawStructuredContent) == 0 && len(raw) > 0 && bytes.IndexByte(raw, '\n') < 0
+}
+
+// writeToolResult encodes it without encoding its structured part again, which is most of
+// what there is, and was checked.
+func writeToolResult(b *bytes.Buffer, r mcp.CallToolResult, raw json.RawMessage) error {
+	r.StructuredContent = json.RawMessage(`"@"`)
+	around, err := r.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	at := bytes.LastIndex(around, []byte(structured))
+	if at < 0 {
+		return fmt.Errorf("the result has no structured part")
+	}
+	at += len(structured) - len(`"@"`)
+	b.Grow(len(around) + len(raw) + len("}\n"))
+	b.Write(around[:at])
+	b.Write(raw)
+	b.Write(around[at+len(`"@"`):])
+	return nil
 }
 
 func errorLine(id json.RawMessage, code int, message string, data any) []byte {

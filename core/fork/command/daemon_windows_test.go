@@ -1,0 +1,5 @@
+package command
+
+import "os/exec"
+
+func leaveGroup(*exec.Cmd) {}
