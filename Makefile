@@ -61,6 +61,8 @@ unit:
 # of 5 GB, for which the temporary directory needs 12 GB.
 soak: fuzz
 	MEM_KILLS=1000 $(GO) test -race -timeout 60m -count 1 ./core/store
+	MEM_SOAK=1 $(GO) test -race -timeout 60m -count 1 ./core/dream
+	MEM_SOAK=1 $(GO) test -timeout 30m -count 1 -run Dream ./e2e
 	MEM_KILLS=100 $(GO) test -race -timeout 30m -count 1 -run TestKilled ./core/extract
 	MEM_SOAK=1 $(GO) test -race -timeout 10m -count 1 ./core/fork/gate
 	MEM_SOAK=1 $(GO) test -timeout 10m -count 1 -run TestFiveThousandUnits ./core/proposal
@@ -82,4 +84,4 @@ bench:
 
 # Golden files, schema snapshots, generated tables.
 update:
-	$(GO) test ./tools ./core/settings ./internal/cli ./internal/lspcli ./internal/lspserver/language ./diagnostics/report ./diagnostics/rules -update
+	$(GO) test ./tools ./core/settings ./core/dream ./internal/cli ./internal/lspcli ./internal/lspserver/language ./diagnostics/report ./diagnostics/rules -update

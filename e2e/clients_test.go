@@ -105,7 +105,7 @@ func TestInspector(t *testing.T) {
 	}
 	t.Run("tools/list --strict", func(t *testing.T) {
 		var l struct{ Tools []struct{ Name string } }
-		if inspect(t, &l, "--method", "tools/list", "--strict"); len(l.Tools) != 32 {
+		if inspect(t, &l, "--method", "tools/list", "--strict"); len(l.Tools) != 36 {
 			t.Errorf("%d tools", len(l.Tools))
 		}
 	})

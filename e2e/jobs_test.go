@@ -132,7 +132,7 @@ func TestTenTurnsEndAtOnce(t *testing.T) {
 				mu.Unlock()
 				return modeltest.Say("Nothing to keep.")
 			})
-			p.withModel(t, s, modeltest.Anthropic, "jobs:\n  session_memory:\n    enabled: false\n")
+			p.withModel(t, s, modeltest.Anthropic, "jobs:\n  dream:\n    enabled: false\n  session_memory:\n    enabled: false\n")
 			var all sync.WaitGroup
 			for i := range 10 {
 				id := fmt.Sprintf("aaaaaaaa-0000-4000-8000-%012d", i)

@@ -63,6 +63,12 @@ func Toolsets() []Toolset {
 			sessionSummaryGet(),
 			sessionSummaryUpdate(),
 		}},
+		{Name: "dream", Doc: "Consolidate the memory of a project: start, watch and stop it, and see what it did.", specs: []spec{
+			dreamStart(),
+			dreamStatus(),
+			dreamCancel(),
+			dreamHistory(),
+		}},
 	}
 }
 

@@ -51,7 +51,7 @@ func loadsItself(c Case) bool {
 const maxWaiting = 5
 
 // takenWith names the tool that gives a job of a kind to an agent.
-var takenWith = map[string]string{job.Extract: "extract_start"}
+var takenWith = map[string]string{job.Extract: "extract_start", job.Dream: "dream_start"}
 
 // waiting offers the jobs for which no engine was there.
 func waiting(_ context.Context, c Case) ([]string, error) {

@@ -34,6 +34,20 @@ func (m *Memory) Current(p string) (content string, exists bool, err error) {
 	return b.File.Text.String(), true, nil
 }
 
+// keepTimes is the key under which a context carries that what is applied only mends.
+type keepTimes struct{}
+
+// KeepTimes gives a context in which ApplyAs leaves topics their modification times: to
+// mend a topic is not to touch it.
+func KeepTimes(ctx context.Context) context.Context {
+	return context.WithValue(ctx, keepTimes{}, true)
+}
+
+func keepsTimes(ctx context.Context) bool {
+	is, _ := ctx.Value(keepTimes{}).(bool)
+	return is
+}
+
 // ApplyAs is Apply for the result of another session, which the history names as its
 // origin; "" is this one.
 func (m *Memory) ApplyAs(ctx context.Context, c change.Change, origin string) (*Change, error) {
@@ -45,7 +59,7 @@ func (m *Memory) ApplyAs(ctx context.Context, c change.Change, origin string) (*
 	if c.Empty() {
 		return m.done(&store.Result{}, n), nil
 	}
-	res, err := m.store.Apply(ctx, c, store.How{AllowSecrets: m.mayWriteSecrets(ctx), KeepTimes: c.Op == opFix, Origin: origin})
+	res, err := m.store.Apply(ctx, c, store.How{AllowSecrets: m.mayWriteSecrets(ctx), KeepTimes: c.Op == opFix || keepsTimes(ctx), Origin: origin})
 	if err != nil {
 		return nil, err
 	}

@@ -222,7 +222,8 @@ func placeOf(base, want *memfile.Index, e memfile.Entry) (at int, lead string) {
 }
 
 // Deletes reports whether a change removes a topic, an entry, or more than half of a
-// body, counted by the bytes of the lines that stay.
+// body: counted by the bytes of its words that are gone from lines that did not stay. A
+// line in which a number was corrected is not gone.
 func Deletes(c change.Change) bool {
 	moved := map[string]string{}
 	for _, f := range c.Files {
@@ -244,7 +245,7 @@ func Deletes(c change.Change) bool {
 				return true
 			}
 		default:
-			if total, lost := lostLines(memfile.Parse(f.Base).BodyText(), linesOf(memfile.Parse(after).BodyText())); 2*lost > total {
+			if total, lost := lostWords(memfile.Parse(f.Base).BodyText(), memfile.Parse(after).BodyText()); 2*lost > total {
 				return true
 			}
 		}
@@ -289,6 +290,40 @@ func lostLines(s string, among map[string]int) (total, lost int) {
 			among[l]--
 		} else {
 			lost += len(l)
+		}
+	}
+	return total, lost
+}
+
+// lostWords gives the bytes of the words of a text, and of those that another one does not
+// have: whole lines are compared first, then the words of the lines that are left.
+func lostWords(s, after string) (total, lost int) {
+	stay := linesOf(after)
+	var gone []string
+	for l := range strings.Lines(s) {
+		l = strings.TrimSpace(l)
+		for _, w := range strings.Fields(l) {
+			total += len(w)
+		}
+		if stay[l] > 0 {
+			stay[l]--
+		} else {
+			gone = append(gone, l)
+		}
+	}
+	words := map[string]int{}
+	for l, n := range stay {
+		for _, w := range strings.Fields(l) {
+			words[w] += n
+		}
+	}
+	for _, l := range gone {
+		for _, w := range strings.Fields(l) {
+			if words[w] > 0 {
+				words[w]--
+			} else {
+				lost += len(w)
+			}
 		}
 	}
 	return total, lost

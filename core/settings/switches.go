@@ -56,6 +56,15 @@ func (c Client) DreamSwitch() Switch {
 	return c.keySwitch(KeyDream)
 }
 
+// RemoteSwitch is on where the client runs on a machine that does not last, whether or
+// not memory does.
+func (c Client) RemoteSwitch() Switch {
+	if v, ok := c.anyOn(EnvRemote); ok {
+		return Switch{On: true, Why: fmt.Sprintf("%s=%s", EnvRemote, v.Value), Source: v.Source}
+	}
+	return Switch{Why: EnvRemote + " is not set"}
+}
+
 // anyOn returns the first place that switches a variable on, trusted or not.
 func (c Client) anyOn(name string) (EnvValue, bool) {
 	for _, v := range c.Environ(name) {

@@ -80,3 +80,25 @@ func TestDreamSwitch(t *testing.T) {
 		})
 	}
 }
+
+func TestRemoteSwitch(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		files files
+		env   map[string]string
+		on    bool
+		why   string
+	}{
+		{name: "default", why: "is not set"},
+		{name: "environment", env: map[string]string{EnvRemote: "1"}, on: true, why: EnvRemote + "=1"},
+		{name: "off", env: map[string]string{EnvRemote: "0"}, why: "is not set"},
+		{name: "settings", files: files{userFile: `{"env": {"CLAUDE_CODE_REMOTE": "true"}}`}, on: true, why: userFile},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := newScene(t, tc.env, tc.files).client().RemoteSwitch()
+			if got.On != tc.on || !strings.Contains(got.Why+" "+got.Source, tc.why) {
+				t.Errorf("RemoteSwitch = %+v, want %t because of %q", got, tc.on, tc.why)
+			}
+		})
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"mem/core/memdir"
 	"mem/core/project"
@@ -25,6 +26,9 @@ type FindOptions struct {
 	// Except is the id of a session that "latest" does not mean, where there is another:
 	// the one that asks.
 	Except string
+	// Since leaves out what nobody wrote to after it, without a look into it. The zero
+	// value takes all.
+	Since time.Time
 	// Shallow reads only the beginning of what is not known yet: the Facts are Partial
 	// then.
 	Shallow bool

@@ -438,3 +438,25 @@ func TestFindSamples(t *testing.T) {
 		}
 	}
 }
+
+// TestFindSince leaves out what nobody wrote to since a time, and looks into none of it.
+func TestFindSince(t *testing.T) {
+	h := newHome(t)
+	p := h.repository("proj")
+	h.session(p.Root, id(1), chat(p.Root, "old", "hi"), 5*time.Hour)
+	h.session(p.Root, id(2), chat(p.Root, "new", "hi"), time.Hour)
+	h.session(p.Root, id(3), "", 5*time.Hour) // would be skipped with a word
+	h.untouched()
+	all := h.find(FindOptions{Project: h.project(p.Root), Shallow: true})
+	if d := cmp.Diff([]string{id(2), id(1)}, ids(all)); d != "" || len(all.Skipped) != 1 {
+		t.Errorf("all (-want +got):\n%s\nskipped %v", d, all.Skipped)
+	}
+	since := all.List[1].Modified
+	got := h.find(FindOptions{Project: h.project(p.Root), Shallow: true, Since: since})
+	if d := cmp.Diff([]string{id(2)}, ids(got)); d != "" || len(got.Skipped) != 0 {
+		t.Errorf("since (-want +got):\n%s\nskipped %v", d, got.Skipped)
+	}
+	if got := h.find(FindOptions{Project: h.project(p.Root), Since: all.List[0].Modified.Add(time.Minute)}); len(got.List) != 0 {
+		t.Errorf("in the future: %v", ids(got))
+	}
+}

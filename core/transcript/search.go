@@ -76,6 +76,10 @@ func (s *search) files() []file {
 			there[f.name] = true
 		}
 		s.there[p.dir] = there
+		if !s.o.Since.IsZero() {
+			old := func(f file) bool { return !f.mtime.After(s.o.Since) }
+			sessions, agents = slices.DeleteFunc(sessions, old), slices.DeleteFunc(agents, old)
+		}
 		all = append(all, sessions...)
 		s.agents = append(s.agents, agents...)
 	}

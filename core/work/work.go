@@ -39,6 +39,11 @@ type Order struct {
 	LogOnly string       // the daily log that may be appended to, where nothing else may change
 	Mounts  []gate.Mount // what it may read besides the memory
 	Limits  fork.Limits
+	// Prepare changes the copy before the agent sees it; nil leaves it as it is.
+	Prepare func(ctx context.Context, s *stage.Stage) error
+	// EmptyDeletes says that a topic which the agent leaves empty is one that it deletes: no
+	// tool of an agent removes files.
+	EmptyDeletes bool
 }
 
 // Done is what became of an order.
@@ -50,6 +55,12 @@ type Done struct {
 // Whole reports whether the agent was through with its work. What it left otherwise is
 // not applied.
 func (d *Done) Whole() bool { return d.End == fork.EndDone }
+
+// Phases of a record: an agent looks around first, and then changes files.
+const (
+	PhaseStarting = "starting"
+	PhaseUpdating = "updating"
+)
 
 // maxLast is how many of the last turns a record holds, and of what length.
 const (
@@ -66,6 +77,11 @@ func (h *House) Agent(ctx context.Context, run *job.Run, c engine.Choice, o Orde
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if o.Prepare != nil {
+		if err := o.Prepare(ctx, s); err != nil {
+			return nil, err
+		}
+	}
 	o.Mounts = append([]gate.Mount{h.mount(s.Dir(), s.MayWrite)}, o.Mounts...)
 	out, err := h.Loose(ctx, run, c, o, s.Dir())
 	if err != nil {
@@ -74,6 +90,11 @@ func (h *House) Agent(ctx context.Context, run *job.Run, c engine.Choice, o Orde
 	d := &Done{Outcome: out, Result: &stage.Result{}}
 	if out.End == fork.EndCancelled || out.End == fork.EndFailed {
 		return d, nil
+	}
+	if o.EmptyDeletes {
+		if err := dropEmptied(s); err != nil {
+			return nil, err
+		}
 	}
 	if d.Result, err = s.Result(ctx); err != nil {
 		return nil, err
@@ -118,7 +139,7 @@ func (h *House) Loose(ctx context.Context, run *job.Run, c engine.Choice, o Orde
 		}
 	}
 	out, err := c.Engine.Run(ctx, fork.Task{
-		Job: run.ID(), Kind: before.Kind, System: o.System, Shared: o.Shared, Prompt: o.Prompt,
+		Job: run.ID(), Kind: before.Kind, Memory: h.Memory.Location.Directory, System: o.System, Shared: o.Shared, Prompt: o.Prompt,
 		Tools: g, Stage: dir, Mount: mount, Limits: o.Limits,
 		Progress: func(p fork.Progress) { run.Progress(func(r *job.Record) { follow(r, &before, p) }) },
 	})
@@ -135,6 +156,9 @@ func follow(r, before *job.Record, p fork.Progress) {
 	r.Turns, r.Calls = before.Turns+p.Turn, before.Calls+p.ToolCalls
 	r.Usage = before.Usage.Add(p.Usage)
 	touched(r, p.Touched)
+	if r.Phase == PhaseStarting && len(p.Touched) > 0 {
+		r.Phase = PhaseUpdating
+	}
 	lines := []string{}
 	if p.Text != "" {
 		lines = append(lines, memdir.Shown(p.Text, maxLine))

@@ -23,6 +23,7 @@ await check("tools", async () => {
   const { tools, nextCursor } = await client.listTools();
   assert.equal(nextCursor, undefined, "some clients read the first page only");
   assert.deepEqual(tools.map((t) => t.name).sort(), [
+    "dream_cancel", "dream_history", "dream_start", "dream_status",
     "extract_cancel", "extract_start", "extract_status",
     "memory_check", "memory_context", "memory_delete", "memory_edit", "memory_fix", "memory_history", "memory_list", "memory_log",
     "memory_move", "memory_read", "memory_search", "memory_stores", "memory_undo", "memory_write",
@@ -48,7 +49,12 @@ if (!modern) await check("ping", () => client.ping());
 
 await check("unknown tool", () => assert.rejects(client.callTool({ name: "memory_forget_all", arguments: {} }), /memory_forget_all/));
 
-await check("no prompts are promised", () => assert.equal(client.getServerCapabilities().prompts, undefined));
+await check("prompts", async () => {
+  const { prompts } = await client.listPrompts();
+  assert.deepEqual(prompts.map((p) => p.name), ["dream"]);
+  const { messages } = await client.getPrompt({ name: "dream" });
+  assert.match(messages[0].content.text, /dream_start/);
+});
 
 await client.close();
 done();

@@ -110,7 +110,7 @@ func (a *app) root() *cobra.Command {
 		a.writeCommand(), a.deleteCommand(), a.searchCommand(), a.historyCommand(), a.undoCommand(), a.purgeCommand(),
 		a.sessionsCommand(), a.resumeCommand(), a.exportCommand(), a.adoptCommand(), a.storesCommand(), a.proposalsCommand(),
 		a.jobsCommand(), a.jobCommand(), a.hookCommand(), a.hooksCommand(), a.usageCommand(), a.engineCommand(),
-		a.snapshotCommand(), a.mergeDriverCommand(), a.extractCommand(), a.summaryCommand(),
+		a.snapshotCommand(), a.mergeDriverCommand(), a.extractCommand(), a.summaryCommand(), a.dreamCommand(),
 		a.demoCommand(), a.versionCommand(),
 	} {
 		root.AddCommand(c)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"mem/core/dream"
 	"mem/core/engine"
 	"mem/core/extract"
 	"mem/core/job"
@@ -33,7 +34,7 @@ func lending(t *testing.T, e settings.Env, answer func(messages string) string) 
 	toTest, fromServer := io.Pipe()
 	c := &client{t: t, in: inW, out: bufio.NewReader(toTest), done: make(chan error, 1)}
 	go func() {
-		err := New(Options{Memory: memory.Options{Env: e}, Version: "test", Tools: tools.Options{Finishers: map[string]proposal.Finisher{job.Extract: extract.Finish}}}).Serve(context.Background(), inR, outW)
+		err := New(Options{Memory: memory.Options{Env: e}, Version: "test", Tools: tools.Options{Finishers: map[string]proposal.Finisher{job.Extract: extract.Finish, job.Dream: dream.Finish}}}).Serve(context.Background(), inR, outW)
 		_ = outW.Close()
 		c.done <- err
 	}()
@@ -55,6 +56,9 @@ func lending(t *testing.T, e settings.Env, answer func(messages string) string) 
 					fmt.Fprintf(inW, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", q.ID, answer(string(q.Params.Messages)))
 				}()
 				continue
+			}
+			if q.Method == "notifications/progress" {
+				c.told.Add(1)
 			}
 			if q.Method != "" {
 				continue // such as that it waits no more for an answer

@@ -80,6 +80,7 @@ func New(opt Options) *Server {
 		server.WithInstructions(strings.TrimSpace(instructions)),
 		server.WithToolCapabilities(false),
 		server.WithResourceCapabilities(false, false),
+		server.WithPromptCapabilities(false),
 		server.WithElicitation(),
 		server.WithRecovery(),
 		server.WithResourceRecovery(),
@@ -91,6 +92,7 @@ func New(opt Options) *Server {
 	fixed, templates := resources.All(s.openToRead, s.sessionsOf, notFound)
 	s.mcp.AddResources(fixed...)
 	s.mcp.AddResourceTemplates(templates...)
+	s.mcp.AddPrompts(resources.Prompts()...)
 	s.mcp.AddNotificationHandler(string(mcp.MethodNotificationRootsListChanged), func(context.Context, mcp.JSONRPCNotification) { s.forget() })
 	return s
 }

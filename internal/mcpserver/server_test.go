@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"mem/core/memory"
@@ -22,6 +23,7 @@ type client struct {
 	out  *bufio.Reader
 	next int
 	done chan error
+	told atomic.Int32 // progress, where somebody counts it
 }
 
 // env is the environment of a person whose home is a scratch directory.

@@ -235,3 +235,25 @@ func prune(m *memory.Memory) {
 		_ = remove(dir) // tried again by the next run
 	}
 }
+
+// Scratch makes a folder for what an agent may read besides the copy, and gives it with
+// what removes it. It lies beside the stages, so that what a crash leaves there is removed
+// with theirs.
+func Scratch(m *memory.Memory, name string) (dir string, remove func() error, err error) {
+	if !stageName.MatchString(name) {
+		return "", nil, fmt.Errorf("%s cannot name a folder: give letters and digits", memdir.ShownName(name))
+	}
+	root := filepath.Join(m.StateDirectory(), folder)
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return "", nil, fmt.Errorf("staging: %w", err)
+	}
+	if dir, err = os.MkdirTemp(root, name+"-"); err != nil {
+		return "", nil, fmt.Errorf("staging: %w", err)
+	}
+	return dir, func() error {
+		if err := os.RemoveAll(dir); err != nil {
+			return fmt.Errorf("removing what an agent was to read: %w. It holds parts of conversations; remove it by hand", err)
+		}
+		return nil
+	}, nil
+}

@@ -1,0 +1,132 @@
+package dream
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"mem/core/memdir"
+	"mem/core/memfile"
+)
+
+// index makes the unit of the index: in order, cut to what readers load, with every topic.
+func (p *plan) index(ctx context.Context, o MechanicalOptions, linkedOnly bool) (*part, error) {
+	u := newPart("Put the index in order and make it fit")
+	sorted, err := p.sort(ctx, o, u)
+	if err != nil {
+		return nil, err
+	}
+	if o.Fixer != nil && !linkedOnly {
+		for _, turn := range []struct {
+			only   []string
+			unsafe bool
+		}{
+			{[]string{ruleTooLong, ruleTooLarge}, true}, // moving is safe enough: every word stays
+			{[]string{ruleOrphan}, false},
+		} {
+			if err := p.mendIndex(ctx, o, u, MendOptions{Only: turn.only, Unsafe: turn.unsafe, Accept: p.keepsPinned}); err != nil {
+				return nil, err
+			}
+		}
+		// Links that went with details into topics count for the order, too.
+		again, err := p.sort(ctx, o, u)
+		if err != nil {
+			return nil, err
+		}
+		sorted = sorted || again
+	}
+	after := p.texts[memfile.IndexName]
+	if now, ok := u.now[memfile.IndexName]; ok {
+		after = now
+	}
+	if sorted {
+		words := "the most useful entries come first in each list"
+		u.reasons = append(u.reasons, "The most useful entries come first in each list.")
+		p.report.Corrected = append(p.report.Corrected, Item{What: memfile.IndexName, Why: words})
+	}
+	p.report.After = memdir.FillOf(memfile.ParseIndex(after), o.Rule)
+	if w := p.report.After.Warning; w != "" {
+		p.report.Left = append(p.report.Left, Item{What: memfile.IndexName, Why: w})
+	}
+	for path := range u.now {
+		if _, had := p.times[path]; !had {
+			p.times[path] = o.Now
+		}
+	}
+	return u, nil
+}
+
+// withPart gives a View of the memory as the units so far and this part leave it.
+func (p *plan) withPart(ctx context.Context, u *part) (*memdir.View, error) {
+	q := *p
+	q.texts = maps.Clone(p.texts)
+	maps.Copy(q.texts, u.now)
+	return q.look(ctx)
+}
+
+// sort puts the entries of the index in order, where it takes enough of what readers load.
+func (p *plan) sort(ctx context.Context, o MechanicalOptions, u *part) (changed bool, err error) {
+	now, exists := p.texts[memfile.IndexName]
+	if mine, ok := u.now[memfile.IndexName]; ok {
+		now, exists = mine, true
+	}
+	if !exists || memdir.FillOf(memfile.ParseIndex(now), o.Rule).Percent < orderPercent {
+		return false, nil
+	}
+	v, err := p.withPart(ctx, u)
+	if err != nil {
+		return false, err
+	}
+	lib, err := gather(ctx, v, v.Exists)
+	if err != nil {
+		return false, err
+	}
+	after := ordered(now, func(target string) int { return usefulness(lib.by[target], o.Now) })
+	if after == now {
+		return false, nil
+	}
+	u.now[memfile.IndexName] = after
+	return true, nil
+}
+
+// mendIndex cuts the index or adds what it lacks; topics that take details of it become
+// part of its unit.
+func (p *plan) mendIndex(ctx context.Context, o MechanicalOptions, u *part, opt MendOptions) error {
+	v, err := p.withPart(ctx, u)
+	if err != nil {
+		return err
+	}
+	m, err := o.Fixer.Mend(ctx, v, opt)
+	if err != nil {
+		return err
+	}
+	for _, f := range m.Change.Files {
+		after, exists, err := f.After()
+		if err != nil {
+			return err
+		}
+		if exists {
+			u.now[f.Path] = after
+		}
+	}
+	words := map[string]int{}
+	var order []string
+	for _, x := range m.Made {
+		w := memdir.Shown(x.Words, maxItemText)
+		if x.Rule == ruleOrphan {
+			w = "Add the entry of " + memdir.ShownName(x.Path)
+		}
+		if words[w]++; words[w] == 1 {
+			order = append(order, w)
+		}
+	}
+	for _, w := range order {
+		u.reasons = append(u.reasons, w+".")
+		p.report.Corrected = append(p.report.Corrected, Item{What: memfile.IndexName, Why: w})
+	}
+	for _, x := range slices.Concat(m.Refused, m.Left) {
+		p.report.Left = append(p.report.Left, Item{What: fmt.Sprintf("%s:%d", memdir.ShownName(x.Path), x.Line), Why: x.Words})
+	}
+	return nil
+}

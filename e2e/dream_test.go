@@ -1,0 +1,383 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mem/core/model/modeltest"
+)
+
+func topicOf(name, kind, body string) string {
+	return fmt.Sprintf("---\nname: %s\ndescription: what to know of %s\ntype: %s\n---\n\n%s\n", name, name, kind, body)
+}
+
+// remember fills the memory of a place with two notes about one thing, and one that is
+// out of date.
+func (p *place) remember(t *testing.T) (directory string) {
+	t.Helper()
+	dir := p.memory(t)
+	rel, err := filepath.Rel(p.root, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := "# Memory\n\n"
+	for name, text := range map[string]string{
+		"deploys": topicOf("deploys", "project", "Deploys go out with `make deploy`.\n\nNobody deploys on Fridays."),
+		"release": topicOf("release", "project", "Releases are on Tuesday morning."),
+		"limit":   topicOf("limit", "reference", "The partner takes 30 requests a minute."),
+	} {
+		p.write(t, filepath.Join(rel, name+".md"), text)
+	}
+	for _, name := range []string{"deploys", "release", "limit"} {
+		index += fmt.Sprintf("- [%s](%s.md) — what to know of %s\n", name, name, name)
+	}
+	p.write(t, filepath.Join(rel, "MEMORY.md"), index)
+	return dir
+}
+
+// dreaming answers like a model that merges two notes and corrects one.
+func dreaming(r modeltest.Request) modeltest.Step {
+	switch r.Turn() {
+	case 1:
+		return modeltest.Call("Read", modeltest.In{"file_path": "/memory/MEMORY.md"}).And("Read", modeltest.In{"file_path": "/memory/deploys.md"}).
+			And("Read", modeltest.In{"file_path": "/memory/release.md"}).And("Read", modeltest.In{"file_path": "/memory/limit.md"})
+	case 2:
+		return modeltest.Call("Write", modeltest.In{"file_path": "/memory/deploys.md", "content": topicOf("deploys", "project", "Deploys go out with `make deploy`.\n\nNobody deploys on Fridays.\n\nReleases are on Tuesday morning.")}).
+			And("Write", modeltest.In{"file_path": "/memory/release.md", "content": ""}).
+			And("Edit", modeltest.In{"file_path": "/memory/limit.md", "old_string": "30 requests", "new_string": "45 requests"})
+	}
+	return modeltest.Say(`{"did":"merged","files":["release.md"],"into":"deploys.md","why":"one matter"}`)
+}
+
+// filesOf reads a memory without what tells when, or in which session, it was written.
+func filesOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") {
+			return err
+		}
+		b, err := os.ReadFile(p)
+		var kept []string
+		for l := range strings.Lines(string(b)) {
+			if s := strings.TrimSpace(l); !strings.HasPrefix(s, "modified:") && !strings.HasPrefix(s, "originSessionId:") {
+				kept = append(kept, l)
+			}
+		}
+		out[d.Name()] = strings.Join(kept, "")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// dream starts mem-mcp dream.
+func (p *place) dream(t *testing.T, args ...string) (c *exec.Cmd, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	c = exec.Command(binary, append([]string{"dream"}, args...)...)
+	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	c.Dir, c.Env, c.Stdout, c.Stderr = p.project, p.env, stdout, stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c, stdout, stderr
+}
+
+type dreamState struct {
+	Gates struct{ LastSuccess time.Time }
+	Job   *record
+}
+
+func (p *place) dreams(t *testing.T) (s dreamState) {
+	t.Helper()
+	p.json(t, &s, "dream", "status", "--json")
+	return s
+}
+
+// TestKilledAnywhereInADream kills the program at twenty random moments of a dream:
+// every note is as before or as after, no process holds the next dream up, and that
+// comes to the same end.
+func TestKilledAnywhereInADream(t *testing.T) {
+	s := modeltest.StartFunc(t, func(r modeltest.Request) modeltest.Step { return dreaming(r).After(20 * time.Millisecond) })
+	place := func() (*place, string) {
+		p := newPlace(t)
+		p.withModel(t, s, modeltest.Anthropic, "jobs:\n  dream:\n    policy: apply\n")
+		return p, p.remember(t)
+	}
+	p, dir := place()
+	before := filesOf(t, dir)
+	began := time.Now()
+	c, _, stderr := p.dream(t)
+	if err := c.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	took := time.Since(began)
+	after := filesOf(t, dir)
+	if _, there := after["release.md"]; there || !strings.Contains(after["limit.md"], "45") || !strings.Contains(after["deploys.md"], "Tuesday") {
+		t.Fatalf("%v", after)
+	}
+	kills, done, untouched := 20, 0, 0
+	if os.Getenv("MEM_SOAK") != "" {
+		kills = 200
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range kills {
+		p, dir := place()
+		c, _, _ := p.dream(t)
+		time.Sleep(time.Duration(r.Int64N(int64(took * 11 / 10))))
+		_ = c.Process.Kill()
+		_ = c.Wait()
+		st := p.dreams(t) // looking completes or drops what was begun
+		mid := filesOf(t, dir)
+		for name, text := range mid {
+			if text != before[name] && text != after[name] {
+				t.Errorf("kill %d: %s is neither as before nor as after:\n%s", i, name, text)
+			}
+		}
+		whole := maps.Equal(mid, after)
+		switch {
+		case whole:
+			done++
+		case maps.Equal(mid, before):
+			untouched++
+		default:
+			t.Errorf("kill %d: some of it was done, and some not: %v", i, mid)
+		}
+		if !whole && !st.Gates.LastSuccess.IsZero() {
+			t.Errorf("kill %d: it counts as a dream, and nothing came of it", i)
+		}
+		if st.Job != nil && st.Job.State == "running" {
+			t.Errorf("kill %d: its job runs still", i)
+		}
+		c, out, stderr := p.dream(t)
+		if err := c.Wait(); err != nil || strings.Contains(out.String(), "No dream") {
+			t.Errorf("kill %d: the next dream: %v: %s%s", i, err, out, stderr)
+		}
+		if end := filesOf(t, dir); !maps.Equal(end, after) {
+			t.Errorf("kill %d: the next dream came to another end: %v", i, end)
+		}
+		if p.dreams(t).Gates.LastSuccess.IsZero() {
+			t.Errorf("kill %d: the next dream does not count", i)
+		}
+	}
+	t.Logf("a dream takes %s; of %d kills %d left the memory as it was, %d as it was to be", took, kills, untouched, done)
+	if untouched == 0 || untouched+done != kills {
+		t.Error("no kill came in time: the test shows nothing")
+	}
+}
+
+// TestSixteenDreamsAtOnce: of sixteen processes that start at one moment one dreams, the
+// others say who does.
+func TestSixteenDreamsAtOnce(t *testing.T) {
+	rounds := 2
+	if os.Getenv("MEM_SOAK") != "" {
+		rounds = 10
+	}
+	for round := range rounds {
+		var mu sync.Mutex
+		asked := 0
+		release := make(chan struct{})
+		s := modeltest.StartFunc(t, func(r modeltest.Request) modeltest.Step {
+			mu.Lock()
+			asked++
+			mu.Unlock()
+			select { // until the others have ended
+			case <-release:
+			case <-time.After(time.Minute):
+			}
+			return dreaming(r)
+		})
+		p := newPlace(t)
+		p.withModel(t, s, modeltest.Anthropic, "")
+		p.remember(t)
+		const n = 16
+		ended := make(chan string, n)
+		for range n {
+			c, out, stderr := p.dream(t, "--json")
+			go func() {
+				if err := c.Wait(); err != nil {
+					t.Errorf("round %d: %v: %s", round, err, stderr)
+				}
+				ended <- out.String()
+			}()
+		}
+		ran := 0
+		for i := range n {
+			if i == n-1 {
+				close(release)
+			}
+			select {
+			case out := <-ended:
+				var r struct {
+					Closed *struct{ Gate string }
+				}
+				if err := json.Unmarshal([]byte(out), &r); err != nil || r.Closed != nil && r.Closed.Gate != "lock" {
+					t.Errorf("round %d: %v: %s", round, err, out)
+				}
+				if r.Closed == nil {
+					ran++
+				}
+			case <-time.After(2 * time.Minute):
+				t.Fatalf("round %d: %d of %d processes have ended", round, i, n)
+			}
+		}
+		if ran != 1 || asked != 3 {
+			t.Errorf("round %d: %d dreamed, with %d requests", round, ran, asked)
+		}
+	}
+}
+
+// TestDreamInterrupted: Ctrl-C ends a dream within a second, and so does a cancel from
+// another process; nothing is left of either.
+func TestDreamInterrupted(t *testing.T) {
+	for name, stop := range map[string]func(p *place, c *exec.Cmd) error{
+		"Ctrl-C": func(_ *place, c *exec.Cmd) error { return c.Process.Signal(os.Interrupt) },
+		"cancel": func(p *place, _ *exec.Cmd) error {
+			c := exec.Command(binary, "dream", "cancel")
+			c.Dir, c.Env = p.project, p.env
+			return c.Run()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "Ctrl-C" && runtime.GOOS == "windows" {
+				need(t, "a signal to another process", errors.New("Windows has none"))
+			}
+			s := modeltest.StartFunc(t, func(r modeltest.Request) modeltest.Step {
+				if r.Turn() == 3 {
+					return modeltest.Say("I think").StallAt(10)
+				}
+				return dreaming(r)
+			})
+			p := newPlace(t)
+			p.withModel(t, s, modeltest.Anthropic, "")
+			dir := p.remember(t)
+			before := filesOf(t, dir)
+			c, _, stderr := p.dream(t, "--watch")
+			s.Await(3)
+			began := time.Now()
+			if err := stop(p, c); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Wait(); err == nil {
+				t.Error("it says that it succeeded")
+			}
+			if took := time.Since(began); took > 2*time.Second { // with the time to start a process on a busy machine
+				t.Errorf("it took %s", took)
+			}
+			if !strings.Contains(stderr.String(), "cancelled; the memory is as it was") || !strings.Contains(stderr.String(), "Edit /memory/limit.md") {
+				t.Errorf("it says: %s", stderr)
+			}
+			if !maps.Equal(before, filesOf(t, dir)) {
+				t.Error("memory was touched")
+			}
+			if _, err := os.Stat(filepath.Join(dir, ".consolidate-lock")); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the lock file is there: %v", err)
+			}
+			if st := p.dreams(t); st.Job == nil || st.Job.State != "cancelled" || !st.Gates.LastSuccess.IsZero() {
+				t.Errorf("%+v", st.Job)
+			}
+			idle(t, 5*time.Second)
+		})
+	}
+}
+
+// TestDreamThroughTheHook: with five sessions the end of a turn starts a dream, the next
+// one none; where nobody may think unasked, it waits for the next conversation.
+func TestDreamThroughTheHook(t *testing.T) {
+	s := modeltest.StartFunc(t, dreaming)
+	for _, auto := range []bool{false, true} {
+		p := newPlace(t)
+		if auto {
+			p.write(t, "config/mem/config.yaml", "engine: auto\njobs:\n  extract:\n    enabled: false\n  session_memory:\n    enabled: false\n")
+		} else {
+			p.withModel(t, s, modeltest.Anthropic, "jobs:\n  extract:\n    enabled: false\n  session_memory:\n    enabled: false\n")
+		}
+		dir := p.remember(t)
+		own := "bbbbbbbb-0000-4000-8000-000000000001"
+		session := func(id, said string) string { // where the client keeps those of this project
+			path := filepath.Join(filepath.Dir(dir), id+".jsonl")
+			if err := os.Rename(p.session(t, id, said), path); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}
+		path := session(own, "hello")
+		for i := range 4 {
+			session(fmt.Sprintf("aaaaaaaa-0000-4000-8000-%012d", i), "the limit is 45 requests a minute now")
+		}
+		p.hook(t, "Stop", own, path)
+		if len(p.jobs(t)) != 0 {
+			t.Fatalf("four other sessions are enough: %+v", p.jobs(t))
+		}
+		session(fmt.Sprintf("aaaaaaaa-0000-4000-8000-%012d", 4), "one more")
+		if scans, err := filepath.Glob(filepath.Join(p.state(), "mem", "*", "dream-sessions.json")); err != nil || len(scans) != 1 {
+			t.Fatal(scans, err)
+		} else if err := os.Remove(scans[0]); err != nil { // ten minutes later
+			t.Fatal(err)
+		}
+		_, note, took := p.hook(t, "Stop", own, path)
+		t.Logf("the hook took %s %s", took, note)
+		idle(t, 30*time.Second)
+		jobs := p.jobs(t)
+		if len(jobs) != 1 || jobs[0].Kind != "dream" || jobs[0].By != "hook" {
+			t.Fatalf("%+v", jobs)
+		}
+		p.hook(t, "Stop", own, path)
+		idle(t, 30*time.Second)
+		if n := len(p.jobs(t)); n != 1 {
+			t.Errorf("%d dreams", n)
+		}
+		if !auto {
+			if jobs[0].State != "done" || len(jobs[0].Sessions) != 5 || !strings.Contains(filesOf(t, dir)["limit.md"], "45") {
+				t.Errorf("%+v", jobs[0])
+			}
+			continue
+		}
+		if jobs[0].State != "queued" {
+			t.Errorf("%+v", jobs[0])
+		}
+		if out, _, _ := p.hook(t, "SessionStart", own, path); !strings.Contains(out, jobs[0].ID) || !strings.Contains(out, "dream_start") {
+			t.Errorf("the next conversation is told: %q", out)
+		}
+	}
+}
+
+// TestWatchADream follows a dream of another process.
+func TestWatchADream(t *testing.T) {
+	release := make(chan struct{})
+	s := modeltest.StartFunc(t, func(r modeltest.Request) modeltest.Step {
+		if r.Turn() == 2 {
+			<-release
+		}
+		return dreaming(r)
+	})
+	p := newPlace(t)
+	p.withModel(t, s, modeltest.Anthropic, "")
+	p.remember(t)
+	first, _, _ := p.dream(t)
+	s.Await(2)
+	second, out, _ := p.dream(t, "--watch")
+	time.Sleep(300 * time.Millisecond)
+	close(release)
+	if err := errors.Join(first.Wait(), second.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "done") || len(s.Requests()) != 3 {
+		t.Errorf("%d requests: %s", len(s.Requests()), out)
+	}
+}
