@@ -54,7 +54,7 @@ unit:
 	MEM_UNTESTED=$(CURDIR)/bin/untested $(GO) test -race -timeout 15m $(RACED)
 	MEM_UNTESTED=$(CURDIR)/bin/untested $(GO) test -timeout 10m $(UNRACED)
 	$(GO) test -timeout 10m ./core/guard ./core/store # whole: some of them are cut short under the race detector
-	$(GO) test -timeout 10m -run Memory ./core/transcript ./core/transcript/export # peaks, which the race detector's own memory hides
+	$(GO) test -p 1 -timeout 10m -run 'Memory|Cancel' ./core/transcript ./core/transcript/index ./core/transcript/export # peaks and times, which the race detector hides
 	@if [ -s bin/untested ]; then echo; echo "NOT TESTED:"; cat bin/untested; fi
 
 # What takes too long for every run: many more crashes, every fuzz target, and transcripts

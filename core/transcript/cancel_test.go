@@ -74,7 +74,7 @@ func TestCancelOfAGigabyte(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			best := time.Hour
-			for try := 0; try < 5 && best > 100*time.Millisecond; try++ {
+			for try := 0; try < 5 && best > atOnce(); try++ {
 				ctx, cancel := context.WithCancel(t.Context())
 				cancelled := make(chan time.Time, 1)
 				timer := time.AfterFunc(20*time.Millisecond, func() { cancelled <- time.Now(); cancel() })
@@ -87,9 +87,18 @@ func TestCancelOfAGigabyte(t *testing.T) {
 				}
 				best = min(best, took.Sub(<-cancelled))
 			}
-			if best > 100*time.Millisecond {
+			if best > atOnce() {
 				t.Errorf("it went on for %v", best)
 			}
 		})
 	}
+}
+
+// atOnce is how long something may go on that was cancelled: 100 ms. The race detector makes
+// what happens in between up to twenty times as slow; make test runs this without it, too.
+func atOnce() time.Duration {
+	if raceEnabled {
+		return 2 * time.Second
+	}
+	return 100 * time.Millisecond
 }
