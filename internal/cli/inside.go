@@ -16,7 +16,7 @@ var personal = map[string]bool{
 	"": true, "serve": true, // an agent could do all of this over MCP
 	"write": true, "delete": true, "undo": true, "purge": true, "adopt": true, "stores merge": true, "sessions archive": true,
 	"proposals apply": true, "proposals discard": true, "engine use": true, "engine test": true, "hooks install": true, "hooks remove": true,
-	"snapshot pull": true, "snapshot publish": true, "snapshot setup": true, "extract": true, "summary": true, "jobs cancel": true,
+	"snapshot pull": true, "snapshot publish": true, "snapshot setup": true, "extract": true, "summary": true, "dream": true, "dream cancel": true, "jobs cancel": true,
 }
 
 // refuseInside says why a command does not run, nil where it does.

@@ -15,7 +15,7 @@ import (
 // Every command is known to change something or not, so that a new one is thought of.
 func TestInsideOfAForkedAgent(t *testing.T) {
 	harmless := []string{"where", "config", "context", "list", "read", "search", "history", "sessions", "resume", "export", "stores", "proposals", "proposals show",
-		"jobs", "jobs show", "job", "job run", "hook", "hooks", "hooks show", "usage", "engine", "snapshot", "snapshot status", "merge-driver", "demo", "version", "help", "dream"}
+		"jobs", "jobs show", "job", "job run", "hook", "hooks", "hooks show", "usage", "engine", "snapshot", "snapshot status", "merge-driver", "demo", "version", "help", "dream status", "dream history", "dream schedule"}
 	home := t.TempDir()
 	env := settings.Env{Home: home, Cwd: home, StateDir: home, ConfigDir: home, Lookup: func(n string) (string, bool) { return "1", n == fork.EnvInside }}
 	a := &app{Printer: term.NewPrinter(term.Streams{}, env), env: env}
