@@ -140,7 +140,8 @@ func TestKilled(t *testing.T) {
 	if err != nil || strings.Count(string(text), "](topic-") != topics {
 		t.Errorf("%v\n%s", err, text)
 	}
-	if all, err := s.ListAll(t.Context(), ListOptions{}); err != nil || all.Total != 7 {
+	// The recorded one is there where one of its writers lived to say so; it may be, else.
+	if all, err := s.ListAll(t.Context(), ListOptions{}); err != nil || all.Total > 7 || all.Total < 6+min(len(recorded), 1) {
 		t.Errorf("%d sessions: %v", all.Total, err)
 	}
 	d.checkRecorded(s, recorded)
