@@ -59,25 +59,7 @@ func TestSnapshotsReadOnly(t *testing.T) {
 	p.write(t, "project/.claude/agent-memory/reviewer/more.md", "---\nname: more\ndescription: More\ntype: project\n---\n\nMore.\n")
 	before := snapshotOf(t, p.project)
 	as := giveTo(t, p.root)
-	var folders []string
-	err := filepath.WalkDir(p.project, func(path string, d os.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			folders = append(folders, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	mode := func(m os.FileMode) {
-		for _, f := range folders {
-			if err := os.Chmod(f, m); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	mode(0o555)
-	t.Cleanup(func() { mode(0o755) })
+	writable := readOnly(t, p.project)
 	for _, c := range []struct {
 		args  []string
 		says  string
@@ -98,7 +80,7 @@ func TestSnapshotsReadOnly(t *testing.T) {
 			t.Errorf("%v: %v\n%s", c.args, err, out)
 		}
 	}
-	mode(0o755)
+	writable()
 	if after := snapshotOf(t, p.project); after != before {
 		t.Errorf("it changed:\n%s\nwas:\n%s", after, before)
 	}

@@ -22,25 +22,7 @@ func TestReadOnlyCheckout(t *testing.T) {
 	p.write(t, "body", "text\n")
 	before := snapshotOf(t, p.project)
 	as := giveTo(t, p.root)
-	var folders []string
-	err := filepath.WalkDir(p.project, func(path string, d os.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			folders = append(folders, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	mode := func(m os.FileMode) {
-		for _, f := range folders {
-			if err := os.Chmod(f, m); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	mode(0o555)
-	t.Cleanup(func() { mode(0o755) })
+	writable := readOnly(t, p.project)
 	run := func(args ...string) (string, error) {
 		cmd := exec.Command(readable(t, binary), args...)
 		cmd.Dir, cmd.Env, cmd.SysProcAttr = p.project, p.env, as
@@ -75,8 +57,35 @@ func TestReadOnlyCheckout(t *testing.T) {
 			t.Errorf("%s: %v\n%s", args, err, out)
 		}
 	}
-	mode(0o755)
+	writable()
 	if after := snapshotOf(t, p.project); after != before {
 		t.Errorf("it changed:\n%s\nwas:\n%s", after, before)
 	}
+}
+
+// readOnly takes the right to write from the folders of a tree, until writable is called
+// or the test is over.
+func readOnly(t *testing.T, root string) (writable func()) {
+	t.Helper()
+	var folders []string
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			folders = append(folders, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mode := func(m os.FileMode) {
+		for _, f := range folders {
+			if err := os.Chmod(f, m); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	mode(0o555)
+	writable = func() { mode(0o755) }
+	t.Cleanup(writable)
+	return writable
 }

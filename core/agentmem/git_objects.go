@@ -79,7 +79,7 @@ func openObjects(commonDir string) (*objects, error) {
 
 func (o *objects) close() {
 	for _, p := range o.packs {
-		_ = errors.Join(p.idx.Close(), p.data.Close())
+		_ = errors.Join(p.idx.Close(), p.data.Close()) // they were only read
 	}
 }
 
