@@ -190,13 +190,14 @@ func Staged(ctx context.Context, st *stage.Stage, s Submitted) (*stage.Result, e
 	refuse := func(p, reason string) {
 		no.Refused = append(no.Refused, job.Refused{What: memdir.ShownName(p), Reason: memdir.Shown(reason, 600)})
 	}
-	seen := map[string]bool{}
+	seen := map[string]string{}
 	for _, f := range s.Files {
-		if seen[f.Path] {
-			refuse(f.Path, "is there twice")
+		// Where letter case counts for nothing, the second would be written over the first.
+		if other, ok := seen[stage.Fold(f.Path)]; ok {
+			refuse(f.Path, "is there twice, as "+memdir.ShownName(other)+": on some systems these are one file")
 			continue
 		}
-		seen[f.Path] = true
+		seen[stage.Fold(f.Path)] = f.Path
 		if err := based(st, f); err != nil {
 			refuse(f.Path, err.Error())
 			continue

@@ -150,13 +150,13 @@ func (r *comparison) tellApart(fresh []string) []string {
 	taken := map[string]string{}
 	return slices.DeleteFunc(fresh, func(p string) bool {
 		for _, x := range prefixes(p) {
-			if other, ok := taken[fold(x)]; ok && other != x {
+			if other, ok := taken[Fold(x)]; ok && other != x {
 				r.refuse(p, "differs only by case from "+memdir.ShownName(other))
 				return true
 			}
 		}
 		for _, x := range prefixes(p) {
-			taken[fold(x)] = x
+			taken[Fold(x)] = x
 		}
 		return false
 	})

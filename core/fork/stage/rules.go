@@ -15,8 +15,8 @@ import (
 	"mem/core/text"
 )
 
-// fold makes names comparable as file systems that know no case compare them.
-func fold(p string) string { return strings.ToLower(strings.ToUpper(norm.NFC.String(p))) }
+// Fold makes names comparable as file systems that know no case compare them.
+func Fold(p string) string { return strings.ToLower(strings.ToUpper(norm.NFC.String(p))) }
 
 // prefixes gives a path and the folders that it lies in, without the top.
 func prefixes(p string) []string {
@@ -46,11 +46,11 @@ func (s *Stage) MayWrite(rel string) error {
 		return fmt.Errorf("%s is pinned: a person wants it to stay as it is. Leave it alone", memdir.ShownName(rel))
 	}
 	for _, p := range prefixes(rel) {
-		if other, ok := s.folded[fold(p)]; ok && other != p {
+		if other, ok := s.folded[Fold(p)]; ok && other != p {
 			return fmt.Errorf("%s differs only by case from %s, which exists. Write to that one or choose another name", memdir.ShownName(p), memdir.ShownName(other))
 		}
 	}
-	if _, ok := s.base[rel]; !ok && s.folded[fold(rel)] != "" {
+	if _, ok := s.base[rel]; !ok && s.folded[Fold(rel)] != "" {
 		return fmt.Errorf("%s is a folder", memdir.ShownName(rel))
 	}
 	return s.view.CheckPlace(rel)
@@ -127,7 +127,7 @@ func (s *Stage) Rebase(rel, hash string) (bool, error) {
 		s.pinned[rel] = true
 	}
 	for _, p := range prefixes(rel) {
-		s.folded[fold(p)] = p
+		s.folded[Fold(p)] = p
 	}
 	return true, nil
 }

@@ -157,7 +157,7 @@ func (s *Stage) index(files []file) {
 		}
 		s.paths = append(s.paths, f.Path)
 		for _, p := range prefixes(f.Path) {
-			s.folded[fold(p)] = p
+			s.folded[Fold(p)] = p
 		}
 	}
 	slices.Sort(s.paths)
