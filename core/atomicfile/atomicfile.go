@@ -5,6 +5,7 @@ package atomicfile
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -71,19 +72,38 @@ func syncFolder(dir string) {
 	}
 }
 
+// Open opens a file to read what is there now.
+func Open(path string) (f *os.File, err error) {
+	err = patiently(openPatience, func() (err error) {
+		f, err = os.Open(path)
+		return err
+	})
+	return f, err
+}
+
+// Read reads what is there now.
+func Read(path string) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	return io.ReadAll(f)
+}
+
 // Rename gives a file another name, in place of the file that has it.
 func Rename(from, to string) error {
-	return patiently(func() error { return os.Rename(from, to) })
+	return patiently(patience, func() error { return os.Rename(from, to) })
 }
 
 // RenameIn does so within a root.
 func RenameIn(root *os.Root, from, to string) error {
-	return patiently(func() error { return root.Rename(from, to) })
+	return patiently(patience, func() error { return root.Rename(from, to) })
 }
 
 // RemoveIn removes a name within a root.
 func RemoveIn(root *os.Root, name string) error {
-	return patiently(func() error { return root.Remove(name) })
+	return patiently(patience, func() error { return root.Remove(name) })
 }
 
 // patience is how long a step is tried that Windows refuses while somebody has the file
@@ -91,10 +111,14 @@ func RemoveIn(root *os.Root, name string) error {
 // takes up to a second, which is why the Go command waits two as well.
 const patience = 2 * time.Second
 
-// patiently tries a step until nobody has its file open.
-func patiently(step func() error) error {
+// openPatience is how long opening is tried: a name that changes hands is refused for an
+// instant, and one that may not be read, which is the same error, for ever.
+const openPatience = 100 * time.Millisecond
+
+// patiently tries a step until nobody has its file open, for a time.
+func patiently(long time.Duration, step func() error) error {
 	wait := time.Millisecond
-	for end := time.Now().Add(patience); ; wait = min(2*wait, 50*time.Millisecond) {
+	for end := time.Now().Add(long); ; wait = min(2*wait, 50*time.Millisecond) {
 		err := step()
 		if err == nil || !busy(err) || time.Now().After(end) {
 			return err

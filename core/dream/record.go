@@ -63,7 +63,7 @@ func readRecord(state string) (record, error) {
 
 func readState(state, name string, into any) error {
 	p := filepath.Join(state, name)
-	f, err := os.Open(p)
+	f, err := atomicfile.Open(p)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

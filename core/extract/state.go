@@ -264,7 +264,7 @@ func (s state) running() string {
 
 // load reads a file of ours; ok is false where there is none or where it is no JSON.
 func load(name string, into any) (ok bool, err error) {
-	b, err := os.ReadFile(name)
+	b, err := atomicfile.Read(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -93,7 +93,7 @@ func readRegular(name string, limit int64) ([]byte, fs.FileInfo, error) {
 	if !info.Mode().IsRegular() {
 		return nil, nil, errors.New("it is no plain file")
 	}
-	f, err := os.Open(name)
+	f, err := atomicfile.Open(name)
 	if err != nil {
 		return nil, nil, err
 	}

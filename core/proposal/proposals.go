@@ -153,7 +153,7 @@ func (p *Proposals) file(id string) string { return filepath.Join(p.dir, id+ext)
 
 // read reads a proposal by its id.
 func (p *Proposals) read(id string) (*Proposal, error) {
-	f, err := os.Open(p.file(id))
+	f, err := atomicfile.Open(p.file(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &NotFoundError{Ref: id}
 	}

@@ -199,7 +199,7 @@ func LoadState(stateDirectory, session string) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := os.ReadFile(name)
+	b, err := atomicfile.Read(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -61,7 +61,7 @@ func shelfOf(env settings.Env, folder string) *shelf {
 }
 
 func (s *shelf) load() {
-	f, err := os.Open(s.path)
+	f, err := atomicfile.Open(s.path)
 	if err != nil {
 		return
 	}

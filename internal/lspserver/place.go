@@ -68,7 +68,16 @@ func pathOf(raw string) (string, bool) {
 	if p == "" || strings.ContainsRune(p, 0) {
 		return "", false
 	}
-	return strings.Clone(filepath.Clean(p)), true
+	return upperDrive(strings.Clone(filepath.Clean(p))), true
+}
+
+// upperDrive spells the drive of a Windows path as Windows itself does, so that a file
+// of a client and one that was found on disk have one path: URIs have "c:".
+func upperDrive(p string) string {
+	if v := filepath.VolumeName(p); len(v) == 2 && v[1] == ':' {
+		return strings.ToUpper(v) + p[2:]
+	}
+	return p
 }
 
 // uriIn gives the URI of a file of a memory directory, as the client wrote it where
