@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -146,15 +147,11 @@ func (o *owner) look(dir string) bool {
 }
 
 // below reports whether an absolute path lies below dir, as a system spells paths.
-func below(goos, path, dir string) bool {
+func below(goos, p, dir string) bool {
 	if goos == "windows" {
-		path, dir = windowsPath(path), windowsPath(dir)
+		p, dir = strings.ReplaceAll(windowsPath(p), `\`, "/"), strings.ReplaceAll(windowsPath(dir), `\`, "/")
 	}
-	sep := "/"
-	if goos == "windows" {
-		sep = `\`
-	}
-	return strings.HasPrefix(path, strings.TrimSuffix(dir, sep)+sep)
+	return strings.HasPrefix(path.Clean(p), strings.TrimSuffix(path.Clean(dir), "/")+"/")
 }
 
 // windowsPath spells a path with backslashes and a capital drive letter.
