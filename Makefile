@@ -5,7 +5,7 @@ GO ?= go
 # differ between machines.
 export GOFLAGS := -mod=readonly -buildvcs=false
 
-.PHONY: all build test check unit clients editors cross fuzz soak bench update
+.PHONY: all build test check unit clients editors cross wine fuzz soak bench update
 
 all: build
 
@@ -30,6 +30,10 @@ cross:
 	GOOS=darwin $(GO) vet ./...
 	GOOS=darwin $(GO) build -o /dev/null ./cmd/mem-mcp
 	GOOS=darwin $(GO) build -o /dev/null ./cmd/mem-lsp
+
+# The Windows build, run under Wine, which has to be installed by hand: no part of make test.
+wine:
+	scripts/wine.sh
 
 # The Node clients and the headless agent of the end-to-end tests. Without them the tests say loudly
 # what they could not test; with MEM_REQUIRE=all that is a failure.
