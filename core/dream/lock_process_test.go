@@ -100,6 +100,13 @@ func killSelf() {
 	select {}
 }
 
+// EndAtOnce is a variable of the environment for second processes: under the race detector
+// a process sleeps a second before it ends, so that its other goroutines may still report.
+// All that these do is over by then.
+func EndAtOnce() string {
+	return "GORACE=" + strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0")
+}
+
 // process is a second process.
 type process struct {
 	cmd *exec.Cmd
@@ -114,7 +121,7 @@ func startDreamer(t *testing.T, dir, state string, env ...string) *process {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), envMemory+"="+dir, envState+"="+state)
+	cmd.Env = append(os.Environ(), envMemory+"="+dir, envState+"="+state, EndAtOnce())
 	cmd.Env = append(cmd.Env, env...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
