@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"mem/core/atomicfile"
 	"mem/core/memfile"
 	"mem/core/project"
 )
@@ -198,7 +199,7 @@ func (s step) make(root *os.Root) error {
 	name := filepath.FromSlash(s.path)
 	dir := filepath.Dir(name)
 	if s.remove {
-		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := atomicfile.RemoveIn(root, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		for d := dir; d != "."; d = filepath.Dir(d) {
@@ -223,7 +224,7 @@ func (s step) make(root *os.Root) error {
 	}
 	_, err = f.WriteString(s.text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = root.Rename(temp, name)
+		err = atomicfile.RenameIn(root, temp, name)
 	}
 	if err != nil {
 		_ = root.Remove(temp)

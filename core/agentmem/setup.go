@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"mem/core/atomicfile"
 	"mem/core/memdir"
 	"mem/core/project"
 )
@@ -201,7 +202,7 @@ func driver(p project.Project, o SetupOptions) (Check, error) {
 		}
 	}
 	if err == nil {
-		err = os.Rename(lock, file)
+		err = atomicfile.Rename(lock, file)
 	}
 	if err != nil {
 		return c, errors.Join(fmt.Errorf("writing %s: %w", file, project.Reason(err)), os.Remove(lock))

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"mem/core/atomicfile"
 	"mem/core/project"
 )
 
@@ -154,17 +155,7 @@ func (s stateStore) save(st *syncState) error {
 
 // writeAtomic writes a file of ours so that readers see the old or the new one whole.
 func writeAtomic(name string, data []byte, mode fs.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".mem-*.tmp")
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", name, project.Reason(err))
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
+	if err := atomicfile.Write(name, data, mode, atomicfile.Durable); err != nil {
 		return fmt.Errorf("writing %s: %w", name, project.Reason(err))
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"mem/core/atomicfile"
 )
 
 // Names in the state of a memory. docs/formats.md specifies both.
@@ -91,19 +93,8 @@ func writeState(state, name string, v any) error {
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		return fmt.Errorf("recording the dream: %w", err)
 	}
-	f, err := os.CreateTemp(state, "."+name+"-*")
-	if err != nil {
+	if err := atomicfile.Write(filepath.Join(state, name), append(b, '\n'), 0o600, atomicfile.Durable); err != nil {
 		return fmt.Errorf("recording the dream: %w", err)
-	}
-	_, err = f.Write(append(b, '\n'))
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(state, name))
-	}
-	if err != nil {
-		return fmt.Errorf("recording the dream: %w", errors.Join(err, os.Remove(f.Name())))
 	}
 	return nil
 }

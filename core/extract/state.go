@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"mem/core/atomicfile"
 	"mem/core/job"
 	"mem/core/transcript"
 )
@@ -276,12 +277,12 @@ func load(name string, into any) (ok bool, err error) {
 // What is quick may be lost when the machine fails; a session then waits for its next turn.
 // Hooks write nothing else: to wait for the disk would keep a session waiting.
 const (
-	quick   = false
-	durable = true
+	quick   = atomicfile.Quick
+	durable = atomicfile.Durable
 )
 
 // save writes a file of ours: a reader sees the old one or the new one.
-func save(name string, v any, durable bool) error {
+func save(name string, v any, d atomicfile.Durability) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -290,19 +291,8 @@ func save(name string, v any, durable bool) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".*.tmp") // made with mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(b, '\n'))
-	if err == nil && durable {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("keeping %s: %w", name, err), os.Remove(f.Name()))
+	if err := atomicfile.Write(name, append(b, '\n'), 0o600, d); err != nil {
+		return fmt.Errorf("keeping %s: %w", name, err)
 	}
 	return nil
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"mem/core/atomicfile"
 )
 
 const (
@@ -26,12 +28,10 @@ const (
 	tempAge = time.Hour
 )
 
-// durability says whether a record has to survive a power cut.
-type durability bool
-
+// A record survives a power cut (durable), but for how far a job is (passing).
 const (
-	durable durability = true
-	passing durability = false // how far a job is
+	durable = atomicfile.Durable
+	passing = atomicfile.Quick
 )
 
 // lock makes this process the only one that changes records.
@@ -106,7 +106,7 @@ func readRegular(name string, limit int64) ([]byte, fs.FileInfo, error) {
 }
 
 // write stores a record whole or not at all. The lock is held.
-func (j *Jobs) write(r *Record, how durability) error {
+func (j *Jobs) write(r *Record, how atomicfile.Durability) error {
 	bound(r)
 	b, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
@@ -115,19 +115,7 @@ func (j *Jobs) write(r *Record, how durability) error {
 	if len(b) > maxRecord {
 		return fmt.Errorf("storing job %s: its record would take %d bytes, at most %d are kept", r.ID, len(b), maxRecord)
 	}
-	f, err := os.CreateTemp(j.dir, r.ID+"-*"+tempExt) // made with mode 0600
-	if err != nil {
-		return fmt.Errorf("storing job %s: %w", r.ID, err)
-	}
-	_, err = f.Write(append(b, '\n'))
-	if err == nil && how == durable {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = replace(f.Name(), j.recordFile(r.ID))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
+	if err := atomicfile.Write(j.recordFile(r.ID), append(b, '\n'), 0o600, how); err != nil {
 		return fmt.Errorf("storing job %s: %w", r.ID, err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"mem/core/atomicfile"
 	"mem/core/settings"
 )
 
@@ -180,7 +181,7 @@ func (j *Jobs) Update(id string, f func(*Record) error) (*Record, error) {
 	return j.update(id, durable, f)
 }
 
-func (j *Jobs) update(ref string, how durability, f func(*Record) error) (*Record, error) {
+func (j *Jobs) update(ref string, how atomicfile.Durability, f func(*Record) error) (*Record, error) {
 	id, err := j.resolve(ref)
 	if err != nil {
 		return nil, err

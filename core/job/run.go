@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"mem/core/atomicfile"
 )
 
 const (
@@ -159,7 +161,7 @@ func (r *Run) watch() {
 }
 
 // store writes the record as this process sees it: nobody else changes one that runs.
-func (r *Run) store(how durability) error {
+func (r *Run) store(how atomicfile.Durability) error {
 	_, err := r.jobs.update(r.id, how, func(disk *Record) error {
 		r.mu.Lock()
 		defer r.mu.Unlock()

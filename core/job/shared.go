@@ -8,6 +8,3 @@ func NewID(now time.Time, last string) (string, error) { return newID(now, last)
 
 // ValidID reports whether s has the form of an id.
 func ValidID(s string) bool { return validID(s) }
-
-// Replace renames a file over another one, also where readers have that open.
-func Replace(from, to string) error { return replace(from, to) }

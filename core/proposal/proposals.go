@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"mem/core/atomicfile"
 	"mem/core/job"
 	"mem/core/memdir"
 	"mem/core/memory"
@@ -191,19 +192,8 @@ func (p *Proposals) write(x *Proposal) error {
 	if err := os.MkdirAll(p.dir, 0o700); err != nil {
 		return fmt.Errorf("storing a proposal: %w", err)
 	}
-	f, err := os.CreateTemp(p.dir, x.ID+"-*.tmp") // made with mode 0600
-	if err != nil {
+	if err := atomicfile.Write(p.file(x.ID), append(b, '\n'), 0o600, atomicfile.Durable); err != nil {
 		return fmt.Errorf("storing a proposal: %w", err)
-	}
-	_, err = f.Write(append(b, '\n'))
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = job.Replace(f.Name(), p.file(x.ID))
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("storing a proposal: %w", err), os.Remove(f.Name()))
 	}
 	return nil
 }

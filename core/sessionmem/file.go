@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"mem/core/atomicfile"
 	"mem/core/text"
 	"mem/core/transcript"
 )
@@ -159,7 +160,7 @@ func Write(x *transcript.Session, content, expected string) (*File, error) {
 	if err := p.create(temp, content); err != nil {
 		return nil, fmt.Errorf("writing %s: %w", filepath.Join(p.abs, Name), err)
 	}
-	if err := p.root.Rename(temp, name); err != nil {
+	if err := atomicfile.RenameIn(p.root, temp, name); err != nil {
 		_ = p.root.Remove(temp)
 		return nil, fmt.Errorf("writing %s: %w", filepath.Join(p.abs, Name), err)
 	}
@@ -226,16 +227,7 @@ func (s State) Save(stateDirectory string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), "state-*.tmp")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(b, '\n'))
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
+	if err := atomicfile.Write(name, append(b, '\n'), 0o600, atomicfile.Quick); err != nil {
 		return fmt.Errorf("keeping the state of the session %s: %w", s.Session, err)
 	}
 	return nil

@@ -302,7 +302,7 @@ func syncFile(f *os.File, name string, in instant) error {
 
 // sync makes a file durable that was written without.
 func (d *folder) sync(name string) error {
-	f, err := d.root.Open(name)
+	f, err := d.root.OpenFile(name, openToSync, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // somebody removed it since
 	}

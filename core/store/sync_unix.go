@@ -9,6 +9,10 @@ import (
 	"syscall"
 )
 
+// openToSync is how a file is opened to make it durable: reading is enough, also
+// where its mode forbids writing.
+const openToSync = os.O_RDONLY
+
 // syncDir makes the names in a directory durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)

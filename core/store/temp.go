@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"mem/core/atomicfile"
 )
 
 // Names of our temporary files, which stand beside the file that they become;
@@ -93,7 +95,7 @@ func (d *folder) swap(temp, name string) error {
 		return errors.Join(err, d.remove(aside))
 	}
 	if err := d.rename(aside, temp); err != nil {
-		return errors.Join(err, d.root.Rename(aside, name))
+		return errors.Join(err, atomicfile.RenameIn(d.root, aside, name))
 	}
 	return nil
 }
@@ -150,7 +152,7 @@ func (d *folder) rename(from, to string) error {
 	if err := d.instant.at("rename", from); err != nil {
 		return d.failed("renaming", from, err)
 	}
-	return d.root.Rename(from, to)
+	return atomicfile.RenameIn(d.root, from, to)
 }
 
 // remove deletes a name; that it is gone already is no error.
@@ -158,7 +160,7 @@ func (d *folder) remove(name string) error {
 	if err := d.instant.at("remove", name); err != nil {
 		return d.failed("removing", name, err)
 	}
-	if err := d.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := atomicfile.RemoveIn(d.root, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return d.failed("removing", name, err)
 	}
 	return nil

@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"mem/core/atomicfile"
 	"mem/core/project"
 	"mem/core/settings"
 )
@@ -94,10 +94,10 @@ func (a *Adoption) write(path string) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(path, func(w io.Writer) error {
-		_, err := w.Write(append(data, '\n'))
+	return replaceFile(path, func(f *os.File) error {
+		_, err := f.Write(append(data, '\n'))
 		return err
-	}, true)
+	}, atomicfile.Durable)
 }
 
 // of gives the adoption that a copy belongs to, nil where there is none or it was

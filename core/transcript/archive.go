@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"mem/core/atomicfile"
 	"mem/core/memdir"
 	"mem/core/settings"
 	"mem/core/store"
@@ -106,7 +107,7 @@ const abandoned = time.Hour
 // sweep removes the unfinished copies that processes left which died.
 func sweep(dir string, now time.Time) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || !strings.HasPrefix(d.Name(), tempPrefix) || !strings.HasSuffix(d.Name(), ".tmp") {
+		if err != nil || !d.Type().IsRegular() || !strings.HasPrefix(d.Name(), atomicfile.TempPrefix) || !strings.HasSuffix(d.Name(), ".tmp") {
 			return nil
 		}
 		if info, err := d.Info(); err == nil && now.Sub(info.ModTime()) > abandoned {
@@ -212,7 +213,7 @@ func (a *archiver) compare(ctx context.Context, dest string, src io.ReaderAt, he
 
 // setAside gives a copy another name, under which it is still found by its head.
 func setAside(path, mark string) error {
-	return os.Rename(path, strings.TrimSuffix(path, archiveExt)+"."+mark+archiveExt)
+	return atomicfile.Rename(path, strings.TrimSuffix(path, archiveExt)+"."+mark+archiveExt)
 }
 
 // hashOf hashes a file, and the part of it before an offset.
@@ -250,11 +251,7 @@ func hashOf(ctx context.Context, src io.ReaderAt, offset, size int64, prefix *st
 // will delete the original.
 func (a *archiver) pack(ctx context.Context, dest string, src io.ReaderAt, head ArchiveHead) error {
 	check := ""
-	err := replaceFile(dest, func(w io.Writer) error {
-		f, ok := w.(*os.File)
-		if !ok {
-			return errors.New("archives are written to files")
-		}
+	err := replaceFile(dest, func(f *os.File) error {
 		if err := writeArchive(ctx, f, src, head, a.progress); err != nil {
 			return err
 		}
@@ -268,7 +265,7 @@ func (a *archiver) pack(ctx context.Context, dest string, src io.ReaderAt, head 
 			err = errors.New("what was written is not what was read: the disk may be failing")
 		}
 		return err
-	}, true)
+	}, atomicfile.Durable)
 	return err
 }
 
@@ -304,7 +301,7 @@ func (a *archiver) beside(ctx context.Context, from, to string, packed bool, out
 		case !d.Type().IsRegular():
 			a.skip(path, errors.New("it is no regular file"))
 			return nil
-		case strings.HasPrefix(d.Name(), tempPrefix):
+		case strings.HasPrefix(d.Name(), atomicfile.TempPrefix):
 			return nil
 		case out.Files > maxBeside:
 			a.skip(from, fmt.Errorf("it holds more than %d files", maxBeside))
@@ -336,10 +333,10 @@ func (a *archiver) besideFile(ctx context.Context, path, dest string, plain bool
 		return err
 	}
 	if plain {
-		err := replaceFile(dest, func(w io.Writer) error {
-			_, err := io.Copy(w, io.LimitReader(src, MaxArchived))
+		err := replaceFile(dest, func(f *os.File) error {
+			_, err := io.Copy(f, io.LimitReader(src, MaxArchived))
 			return err
-		}, true)
+		}, atomicfile.Durable)
 		if err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mem/core/atomicfile"
 	"mem/core/transcript/transcripttest"
 )
 
@@ -250,7 +251,7 @@ func TestArchiveBadInput(t *testing.T) {
 	if _, err := Archive(ctx, h.env, h.find(FindOptions{Project: p}).List, ArchiveOptions{Directory: h.path("memory")}); !errors.Is(err, context.Canceled) {
 		t.Errorf("broken off: %v", err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(got.Directory, tempPrefix+"*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(got.Directory, atomicfile.TempPrefix+"*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 	h.env.StateDir = ""
@@ -300,9 +301,9 @@ func packed(t testing.TB, size int) (path string, text []byte) {
 		t.Fatal(err)
 	}
 	path = filepath.Join(t.TempDir(), "x"+archiveExt)
-	err = replaceFile(path, func(w io.Writer) error {
-		return writeArchive(t.Context(), w, bytes.NewReader(text), ArchiveHead{Session: "x", Size: int64(size), SHA256: hash}, nil)
-	}, false)
+	err = replaceFile(path, func(f *os.File) error {
+		return writeArchive(t.Context(), f, bytes.NewReader(text), ArchiveHead{Session: "x", Size: int64(size), SHA256: hash}, nil)
+	}, atomicfile.Quick)
 	if err != nil {
 		t.Fatal(err)
 	}

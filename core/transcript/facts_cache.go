@@ -3,7 +3,6 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"mem/core/atomicfile"
 	"mem/core/settings"
 	"mem/core/text"
 )
@@ -135,10 +135,10 @@ func (s *shelf) save(there map[string]bool, now time.Time) error {
 		return err
 	}
 	s.changed = false
-	return replaceFile(s.path, func(w io.Writer) error {
-		_, err := w.Write(append(append(head, '\n'), body...))
+	return replaceFile(s.path, func(f *os.File) error {
+		_, err := f.Write(append(append(head, '\n'), body...))
 		return err
-	}, false)
+	}, atomicfile.Quick)
 }
 
 // dropUnused removes the facts of folders that nobody asked for in a long time, and
@@ -156,7 +156,7 @@ func dropUnused(env settings.Env) {
 	for _, e := range list {
 		age := unusedFacts
 		switch {
-		case strings.HasPrefix(e.Name(), tempPrefix):
+		case strings.HasPrefix(e.Name(), atomicfile.TempPrefix):
 			age = 24 * time.Hour
 		case !strings.HasSuffix(e.Name(), factsExt):
 			continue
@@ -167,35 +167,13 @@ func dropUnused(env settings.Env) {
 	}
 }
 
-// tempPrefix begins the names of files that are being written.
-const tempPrefix = ".mem-"
-
 // replaceFile writes a file of ours, 0600 in folders of 0700, and puts it into its
-// place when it is whole. Where it must last, it is synced first.
-func replaceFile(path string, write func(io.Writer) error, lasting bool) error {
-	dir := filepath.Dir(path)
-	if err := makeFolder(dir); err != nil {
+// place when it is whole.
+func replaceFile(path string, write func(*os.File) error, d atomicfile.Durability) error {
+	if err := makeFolder(filepath.Dir(path)); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, tempPrefix+"*.tmp") // made with mode 0600
-	if err != nil {
-		return err
-	}
-	err = write(f)
-	if err == nil && lasting {
-		err = f.Sync()
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	if lasting {
-		syncFolder(dir)
-	}
-	return nil
+	return atomicfile.WriteFrom(path, 0o600, d, write)
 }
 
 // makeFolder makes a folder of ours with those above it.
@@ -208,13 +186,4 @@ func makeFolder(dir string) error {
 		return &fs.PathError{Op: "open", Path: dir, Err: fmt.Errorf("it is a link or a file, and a folder of ours is none")}
 	}
 	return err
-}
-
-// syncFolder makes new names in a folder last. Not every system can: then the
-// system decides when.
-func syncFolder(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync()
-		_ = d.Close()
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"mem/core/atomicfile"
 	"mem/core/transcript/transcripttest"
 )
 
@@ -276,7 +277,7 @@ func TestFactsCacheTogether(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	left, err := filepath.Glob(filepath.Join(h.env.CacheDir, factsDir, tempPrefix+"*"))
+	left, err := filepath.Glob(filepath.Join(h.env.CacheDir, factsDir, atomicfile.TempPrefix+"*"))
 	if err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}

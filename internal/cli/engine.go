@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mem/core/atomicfile"
 	"mem/core/engine"
 	"mem/core/fork"
 	"mem/core/model"
@@ -258,16 +259,7 @@ func replaceFile(path string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".config-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it is gone where all went well
-	_, err = f.Write(text)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path) // CreateTemp gave it mode 0600
+	return atomicfile.Write(path, text, 0o600, atomicfile.Durable)
 }
 
 func (a *app) engineTestCommand() *cobra.Command {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"mem/core/atomicfile"
 	"mem/core/hook"
 	"mem/core/memdir"
 )
@@ -135,22 +136,7 @@ func throughLinks(path string) (string, error) {
 
 // writeWhole writes a file that readers see as it was or as it is, never half.
 func writeWhole(path string, content []byte, mode fs.FileMode) error {
-	t, err := os.CreateTemp(filepath.Dir(path), ".mem-*.tmp")
-	if err != nil {
-		return err
-	}
-	_, err = t.Write(content)
-	if err == nil {
-		err = t.Chmod(mode)
-	}
-	if err == nil {
-		err = t.Sync()
-	}
-	if err = errors.Join(err, t.Close()); err == nil {
-		err = os.Rename(t.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(t.Name())
+	if err := atomicfile.Write(path, content, mode, atomicfile.Durable); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return nil

@@ -3,19 +3,30 @@ package lspserver
 import (
 	"strings"
 
-	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
 
 	"mem/core/text"
 )
 
+// openParams are the parameters of didOpen. The protocol package's own rewrite a URI to
+// its one canonical spelling, and a client may know its file by the spelling that it
+// sent alone ("file:///C:/x" is made "file:///c%3A/x").
+type openParams struct {
+	TextDocument struct {
+		URI     string `json:"uri"`
+		Version int32  `json:"version"`
+		Text    string `json:"text"`
+	} `json:"textDocument"`
+}
+
 // didOpen takes a document in. One that is open already is taken as it is now.
-func (s *server) didOpen(p *protocol.DidOpenTextDocumentParams) {
-	path, ok := pathOf(string(p.TextDocument.URI))
+func (s *server) didOpen(p *openParams) {
+	path, ok := pathOf(p.TextDocument.URI)
 	if !ok {
 		return // a scheme that has no files
 	}
 	t := text.New(strings.Clone(p.TextDocument.Text))
-	doc := document{uri: cloneURI(p.TextDocument.URI), path: path, version: p.TextDocument.Version, text: t, modTime: s.opened(path, t)}
+	doc := document{uri: uri.URI(strings.Clone(p.TextDocument.URI)), path: path, version: p.TextDocument.Version, text: t, modTime: s.opened(path, t)}
 	doc.idle = isIndex(path) && !s.claims(path)
 	s.replace(doc)
 }

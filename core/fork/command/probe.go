@@ -6,13 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"mem/core/atomicfile"
 	"mem/core/memdir"
 	"mem/core/project"
 	"mem/core/settings"
@@ -176,12 +176,5 @@ func keep(file string, p *probe) {
 	if file == "" || err != nil || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), ".probe-*")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(b)
-	if errors.Join(err, f.Close()) != nil || os.Rename(f.Name(), file) != nil {
-		os.Remove(f.Name())
-	}
+	_ = atomicfile.Write(file, b, 0o600, atomicfile.Quick)
 }

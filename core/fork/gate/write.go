@@ -11,6 +11,7 @@ import (
 	"path"
 	"strings"
 
+	"mem/core/atomicfile"
 	"mem/core/fork"
 	"mem/core/guard"
 )
@@ -168,7 +169,7 @@ func store(p place, text string, exists bool) error {
 	}
 	if err == nil {
 		// Rename exchanges a name and follows none, whatever stands there by now.
-		err = dir.Rename(temp, name)
+		err = atomicfile.RenameIn(dir, temp, name)
 	}
 	if err != nil {
 		return errors.Join(pathError("write", p, err), ignoreMissing(dir.Remove(temp)))

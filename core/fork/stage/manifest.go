@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"mem/core/atomicfile"
 	"mem/core/memdir"
 	"mem/core/memfile"
 	"mem/core/text"
@@ -63,11 +64,7 @@ func (s *Stage) save(files []file) error {
 	for _, f := range files {
 		all = append(all, f.text...)
 	}
-	temp := filepath.Join(s.dir, baseName+".tmp")
-	if err := os.WriteFile(temp, all, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(temp, filepath.Join(s.dir, baseName))
+	return atomicfile.Write(filepath.Join(s.dir, baseName), all, 0o600, atomicfile.Quick)
 }
 
 // load reads the base back, and makes sure that it is what was written.
