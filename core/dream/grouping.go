@@ -262,84 +262,6 @@ func (r *result) gathered(units []proposal.Unit, free map[string]*touchedFile) [
 	return out
 }
 
-// indexWithout gives the index as it is where the groups that wait are not applied: their
-// entries are as they were.
-func (r *result) indexWithout(waits [][]*touchedFile) string {
-	x := r.want
-	apply := func(edits []text.Edit) {
-		if after, ok := text.Apply(x.Text().String(), edits); ok && len(edits) > 0 {
-			x = memfile.ParseIndex(after)
-		}
-	}
-	for _, g := range waits {
-		for _, f := range g {
-			if f.Kind == change.Create || f.Kind == change.Rename {
-				apply(x.Remove(f.Target()))
-			}
-			apply(r.putBack(x, f.Path))
-		}
-	}
-	return x.Text().String()
-}
-
-// putBack gives the edits that let a topic have the entries of the base: in the place of
-// those that it has, or behind the entry that stood before.
-func (r *result) putBack(x *memfile.Index, path string) (edits []text.Edit) {
-	old, now := listed(r.base, path), listed(x, path)
-	for i, e := range old {
-		words := r.base.Text().Slice(e.Span)
-		if i < len(now) {
-			if x.Text().Slice(now[i].Span) != words {
-				edits = append(edits, text.Edit{Span: now[i].Span, New: words})
-			}
-			continue
-		}
-		at, lead := r.placeFor(x, e)
-		if !strings.HasSuffix(words, "\n") {
-			words += "\n"
-		}
-		edits = append(edits, text.Edit{Span: text.Span{Start: at, End: at}, New: lead + words})
-	}
-	return edits
-}
-
-// placeFor gives where an entry of the base goes in another index: behind the next one
-// before it that is there, else before the first.
-func (r *result) placeFor(x *memfile.Index, e memfile.Entry) (at int, lead string) {
-	src := x.Text().String()
-	behind := -1
-	for _, before := range r.base.Entries {
-		if before.Span.Start >= e.Span.Start {
-			break
-		}
-		if l := listed(x, before.Target); before.List && len(l) > 0 {
-			behind = l[len(l)-1].Span.End
-		}
-	}
-	if behind < 0 {
-		for _, first := range x.Entries {
-			if first.List {
-				return first.Span.Start, ""
-			}
-		}
-		behind = len(src)
-	}
-	if behind > 0 && !strings.HasSuffix(src[:behind], "\n") {
-		lead = "\n"
-	}
-	return behind, lead
-}
-
-// listed gives the entries of a topic that are lines of a list.
-func listed(x *memfile.Index, path string) (out []memfile.Entry) {
-	for _, e := range x.Entries {
-		if e.Target == path && e.List {
-			out = append(out, e)
-		}
-	}
-	return out
-}
-
 // waiting makes the unit of a group that deletes, on the index as it was.
 func (r *result) waiting(g []*touchedFile) proposal.Unit {
 	u := proposal.Unit{State: proposal.Open}
@@ -350,6 +272,9 @@ func (r *result) waiting(g []*touchedFile) proposal.Unit {
 		}
 	}
 	var gone, kept []string
+	for _, f := range g {
+		apply(r.handedOn(x, f.Path))
+	}
 	for _, f := range g {
 		u.Change.Files = append(u.Change.Files, f.File)
 		if !f.stays {
