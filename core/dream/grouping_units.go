@@ -104,6 +104,9 @@ func (r *result) waiting(g []*touchedFile) proposal.Unit {
 	}
 	var gone, kept []string
 	for _, f := range g {
+		apply(r.handedOn(x, f.Path))
+	}
+	for _, f := range g {
 		u.Change.Files = append(u.Change.Files, f.File)
 		if !f.stays {
 			gone = append(gone, f.Path)

@@ -1,6 +1,8 @@
 package memfile
 
 import (
+	"slices"
+	"sort"
 	"strings"
 
 	"mem/core/text"
@@ -8,7 +10,7 @@ import (
 
 // PutBack gives the edits that add an entry of an earlier text of the index, as it stood
 // there and where it stood: behind the entry before it, else before the one behind it,
-// as far as these are in the same section still; else below its heading; else beside the
+// as far as these are in the same section still; else first in its section; else beside the
 // nearest entry before it that is left, or before the first. Where none is, it is inserted as
 // a new one.
 //
@@ -30,7 +32,7 @@ func (x *Index) PutBack(earlier *Index, e Entry) []text.Edit {
 
 	for i := len(before) - 1; i >= 0 && near(before[i]); i-- {
 		if o := x.lastOf(before[i], there); o != nil {
-			return x.put(o.Span.End, words)
+			return x.put(x.below(o, behind), words)
 		}
 	}
 	for _, o := range behind {
@@ -41,14 +43,19 @@ func (x *Index) PutBack(earlier *Index, e Entry) []text.Edit {
 			return x.put(o.Span.Start, words)
 		}
 	}
+	for i := range x.Entries {
+		if o := &x.Entries[i]; o.List && there(o) {
+			return x.put(o.Span.Start, words)
+		}
+	}
 	for _, h := range x.outline.Headings {
 		if h.Text == section && section != "" {
-			return x.below(h, words)
+			return x.under(h, words)
 		}
 	}
 	for i := len(before) - 1; i >= 0; i-- {
 		if o := x.lastOf(before[i], anywhere); o != nil {
-			return x.put(o.Span.End, words)
+			return x.put(x.below(o, behind), words)
 		}
 	}
 	for i := range x.Entries {
@@ -57,6 +64,31 @@ func (x *Index) PutBack(earlier *Index, e Entry) []text.Edit {
 		}
 	}
 	return x.Insert(strings.TrimSpace(words))
+}
+
+// at gives the entry that begins on a line.
+func (x *Index) at(line int) *Entry {
+	i := sort.Search(len(x.Entries), func(i int) bool { return x.Entries[i].Line >= line })
+	if i < len(x.Entries) && x.Entries[i].Line == line {
+		return &x.Entries[i]
+	}
+	return nil
+}
+
+// below gives where what belongs to an entry ends: the lines that are indented below it, as
+// far as they are none of the entries that came behind.
+func (x *Index) below(e *Entry, behind []Entry) int {
+	t := x.Text()
+	end := e.Span.End
+	for i := t.LineAt(max(end-1, e.Span.Start)) + 1; i < t.Lines(); i++ {
+		l := lineText(t, i)
+		o := x.at(i)
+		if blank(l) || indentOf(l) <= e.Indent || o != nil && slices.ContainsFunc(behind, func(b Entry) bool { return b.Target == o.Target }) {
+			break
+		}
+		end = t.FullLine(i).End
+	}
+	return end
 }
 
 // heading gives the words of the heading above an offset, "" before the first.
@@ -102,11 +134,24 @@ func (x *Index) put(at int, words string) []text.Edit {
 	return []text.Edit{{Span: text.Span{Start: at, End: at}, New: words}}
 }
 
-// below adds lines as the first ones of a section, with a blank line on either side.
-func (x *Index) below(h Heading, words string) []text.Edit {
-	eol := x.Text().EOL()
-	if body := x.Text().String()[h.Line.End:]; body != "" && !strings.HasPrefix(body, "\n") && !strings.HasPrefix(body, "\r\n") {
+// under adds lines as the first ones of a section, with a blank line on either side; blank
+// lines at the end of the text give way.
+func (x *Index) under(h Heading, words string) []text.Edit {
+	eol, src := x.Text().EOL(), x.Text().String()
+	at := h.Line.End
+	if line, _, more := strings.Cut(src[at:], "\n"); more && blank(line) {
+		at += len(line) + 1
+	} else {
+		words = eol + words
+	}
+	rest := src[at:]
+	if blank(strings.ReplaceAll(rest, "\n", "")) {
+		edits := x.put(at, words)
+		edits[0].Span.End = len(src)
+		return edits
+	}
+	if line, _, _ := strings.Cut(rest, "\n"); !blank(line) {
 		words += eol
 	}
-	return x.put(h.Line.End, eol+words)
+	return x.put(at, words)
 }
