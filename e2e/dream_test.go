@@ -24,8 +24,8 @@ func topicOf(name, kind, body string) string {
 	return fmt.Sprintf("---\nname: %s\ndescription: what to know of %s\ntype: %s\n---\n\n%s\n", name, name, kind, body)
 }
 
-// remember fills the memory of a place with two notes about one thing, and one that is
-// out of date.
+// remember fills the memory of a place with two notes about one thing, one that is out of
+// date, and two more: of these, one that goes is no more than a fifth.
 func (p *place) remember(t *testing.T) (directory string) {
 	t.Helper()
 	dir := p.memory(t)
@@ -38,10 +38,12 @@ func (p *place) remember(t *testing.T) (directory string) {
 		"deploys": topicOf("deploys", "project", "Deploys go out with `make deploy`.\n\nNobody deploys on Fridays."),
 		"release": topicOf("release", "project", "Releases are on Tuesday morning."),
 		"limit":   topicOf("limit", "reference", "The partner takes 30 requests a minute."),
+		"staging": topicOf("staging", "reference", "Staging answers at staging.example, behind the office network."),
+		"reviews": topicOf("reviews", "feedback", "Two people look at each change, one of whom knows the schema."),
 	} {
 		p.write(t, filepath.Join(rel, name+".md"), text)
 	}
-	for _, name := range []string{"deploys", "release", "limit"} {
+	for _, name := range []string{"deploys", "release", "limit", "staging", "reviews"} {
 		index += fmt.Sprintf("- [%s](%s.md) — what to know of %s\n", name, name, name)
 	}
 	p.write(t, filepath.Join(rel, "MEMORY.md"), index)
@@ -365,6 +367,11 @@ func TestDreamThroughTheHook(t *testing.T) {
 			t.Fatalf("four other sessions are enough: %+v", p.jobs(t))
 		}
 		session(fmt.Sprintf("aaaaaaaa-0000-4000-8000-%012d", 4), "one more")
+		p.hook(t, "Stop", own, path)
+		idle(t, 30*time.Second)
+		if len(p.jobs(t)) != 0 {
+			t.Fatalf("another process looked for sessions again within ten minutes: %+v", p.jobs(t))
+		}
 		if scans, err := filepath.Glob(filepath.Join(p.state(), "mem", "*", "dream-sessions.json")); err != nil || len(scans) != 1 {
 			t.Fatal(scans, err)
 		} else if err := os.Remove(scans[0]); err != nil { // ten minutes later

@@ -31,6 +31,7 @@ func (h *Held) open() (again bool, err error) {
 		return false, err
 	}
 	h.file = f
+	h.lock.at("open: opened")
 	return h.flock()
 }
 
