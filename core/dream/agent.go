@@ -97,7 +97,11 @@ func (s Setting) agent(ctx context.Context, m *memory.Memory, o RunOptions, c en
 	if done.Model != "" {
 		by += ", " + done.Model
 	}
-	out.Report = s.reportOf(r, units, policy, first.Report, by)
+	shown, err := told(ctx, m, policy, units)
+	if err != nil {
+		return err
+	}
+	out.Report = s.reportOf(r, units, shown, first.Report, by)
 	out.Report.Notes = append(out.Report.Notes, x.Notes...)
 	if said != "" {
 		out.Report.Notes = append(out.Report.Notes, "The agent says: "+memdir.Shown(said, maxSaidText))

@@ -58,7 +58,11 @@ func Finish(ctx context.Context, m *memory.Memory, r job.Record, sub proposal.Su
 	x := resultOf(res.Change, append(claims, made...))
 	units := x.units()
 	o := RunOptions{Job: r.ID, Policy: p.Policy}
-	out := &Ran{Report: s.reportOf(x, units, s.policy(o), &Report{}, fork.Host)}
+	shown, err := told(ctx, m, s.policy(o), units)
+	if err != nil {
+		return nil, err
+	}
+	out := &Ran{Report: s.reportOf(x, units, shown, &Report{}, fork.Host)}
 	if said != "" {
 		out.Report.Notes = append(out.Report.Notes, "The agent says: "+memdir.Shown(said, maxSaidText))
 	}

@@ -58,6 +58,9 @@ func TestAModelDeletesEverything(t *testing.T) {
 			if len(ran.Proposals) != 1 || rec.Proposal == "" || rec.Change != "" {
 				t.Errorf("%+v", ran)
 			}
+			if r := ran.Report; len(r.Merged)+len(r.Corrected)+len(r.Dropped) > 0 || len(r.Proposed) == 0 {
+				t.Errorf("the report says that it is done:\n%s", r.Markdown())
+			}
 			if policy == proposal.Apply && !strings.Contains(strings.Join(ran.Notes, " "), "more than a fifth") {
 				t.Errorf("notes: %q", ran.Notes)
 			}

@@ -148,7 +148,7 @@ func (p *Proposals) said(s string, most int) string {
 }
 
 func (p *Proposals) settle(ctx context.Context, s Submission, x *Proposal, out *Settled) error {
-	large, err := p.large(ctx, x.Units)
+	large, err := p.Large(ctx, x.Units)
 	if err != nil {
 		return err
 	}
@@ -220,9 +220,10 @@ func (p *Proposals) holds(s Submission, u Unit, large string, all []Unit) string
 	return ""
 }
 
-// large says that units remove much of the memory, "" when they do not. Lines that went
-// from one file into another are not removed.
-func (p *Proposals) large(ctx context.Context, units []Unit) (string, error) {
+// Large says that units remove more than a fifth of the memory, so that all of them wait
+// whatever the policy; "" when they do not. Lines that went from one file into another are not
+// removed.
+func (p *Proposals) Large(ctx context.Context, units []Unit) (string, error) {
 	var gone, bytes int
 	after := map[string]int{}
 	bases := map[string]string{}
