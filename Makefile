@@ -74,6 +74,7 @@ soak: fuzz
 	MEM_SNAPSHOT_SEEDS=100 $(GO) test -race -timeout 60m -count 1 -rapid.checks=1000 -run "TwoClones|ManyNames|TestKilled|TestManyAtOnce|LosesNoLine" ./core/agentmem
 	MEM_TEAM_ROUNDS=10 $(GO) test -timeout 60m -count 1 -run TestTeamInNeovim ./e2e
 	MEM_UNIONS=2000 $(GO) test -timeout 60m -count 1 -run TestUniteSettles ./core/agentmem -rapid.checks=2000
+	$(GO) test -timeout 60m -count 1 -run "NoWordIsLost|DreamsSettle" ./core/dream -rapid.checks=5000
 	MEM_KILLS=300 $(GO) test -timeout 60m -count 1 -run Killed ./core/sessions
 	MEM_TRANSCRIPT_MB=5000 $(GO) test -timeout 60m -count 1 -v -run 'PeakMemory|TimeBesideCounting' ./core/transcript
 	MEM_TRANSCRIPT_MB=5000 $(GO) test -timeout 60m -run '^$$' -bench 'Read/(wc|chain|whole|tail)' -benchtime 1x ./core/transcript

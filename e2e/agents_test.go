@@ -28,8 +28,8 @@ type agentPlace struct {
 	engine      fork.Engine
 }
 
-// newAgentPlace finds the installed claude; its model is the scripted one.
-func newAgentPlace(t *testing.T, s *modeltest.Server) *agentPlace {
+// claudeProgram finds the installed claude.
+func claudeProgram(t *testing.T) string {
 	t.Helper()
 	found, err := filepath.Glob("agents/node_modules/@anthropic-ai/claude-code-*/claude*")
 	if err == nil && len(found) == 0 {
@@ -40,6 +40,13 @@ func newAgentPlace(t *testing.T, s *modeltest.Server) *agentPlace {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return program
+}
+
+// newAgentPlace makes one for the installed claude; its model is the scripted one.
+func newAgentPlace(t *testing.T, s *modeltest.Server) *agentPlace {
+	t.Helper()
+	program := claudeProgram(t)
 	p := &agentPlace{home: t.TempDir(), stage: filepath.Join(t.TempDir(), "memory")}
 	hook := fmt.Sprintf(`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"touch %[1]s/HOOK"}]}],"SessionStart":[{"hooks":[{"type":"command","command":"touch %[1]s/HOOK"}]}],"Stop":[{"hooks":[{"type":"command","command":"touch %[1]s/HOOK"}]}]},"permissions":{"allow":["Bash(*)","WebFetch","Read(//**)","Edit(//**)"],"defaultMode":"bypassPermissions"}}`, p.home)
 	server := fmt.Sprintf(`{"mcpServers":{"evil":{"command":"touch","args":["%s/SERVER"]}}}`, p.home)

@@ -24,8 +24,8 @@ func topicOf(name, kind, body string) string {
 	return fmt.Sprintf("---\nname: %s\ndescription: what to know of %s\ntype: %s\n---\n\n%s\n", name, name, kind, body)
 }
 
-// remember fills the memory of a place with two notes about one thing, and one that is
-// out of date.
+// remember fills the memory of a place with two notes about one thing, one that is out of
+// date, and two more: of these, one that goes is no more than a fifth.
 func (p *place) remember(t *testing.T) (directory string) {
 	t.Helper()
 	dir := p.memory(t)
@@ -38,10 +38,12 @@ func (p *place) remember(t *testing.T) (directory string) {
 		"deploys": topicOf("deploys", "project", "Deploys go out with `make deploy`.\n\nNobody deploys on Fridays."),
 		"release": topicOf("release", "project", "Releases are on Tuesday morning."),
 		"limit":   topicOf("limit", "reference", "The partner takes 30 requests a minute."),
+		"staging": topicOf("staging", "reference", "Staging answers at staging.example, behind the office network."),
+		"reviews": topicOf("reviews", "feedback", "Two people look at each change, one of whom knows the schema."),
 	} {
 		p.write(t, filepath.Join(rel, name+".md"), text)
 	}
-	for _, name := range []string{"deploys", "release", "limit"} {
+	for _, name := range []string{"deploys", "release", "limit", "staging", "reviews"} {
 		index += fmt.Sprintf("- [%s](%s.md) — what to know of %s\n", name, name, name)
 	}
 	p.write(t, filepath.Join(rel, "MEMORY.md"), index)
@@ -181,12 +183,49 @@ func TestKilledAnywhereInADream(t *testing.T) {
 	}
 }
 
+// atOnce starts mem-mcp dream in n processes that wait at one pipe, and releases them all
+// at one moment. Where there is no shell they are started one after another. ended gets
+// what each prints.
+func (p *place) atOnce(t *testing.T, n int, args ...string) (ended chan string) {
+	t.Helper()
+	ended = make(chan string, n)
+	shell, err := exec.LookPath("sh")
+	held := err == nil && runtime.GOOS != "windows"
+	gate, open, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range n {
+		c := exec.Command(binary, append([]string{"dream"}, args...)...)
+		if held {
+			c = exec.Command(shell, append([]string{"-c", `read -r _; exec "$@" </dev/null`, "sh"}, c.Args...)...)
+			c.Stdin = gate
+		}
+		stdout, stderr := &bytes.Buffer{}, &bytes.Buffer{}
+		c.Dir, c.Env, c.Stdout, c.Stderr = p.project, p.env, stdout, stderr
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			if err := c.Wait(); err != nil {
+				t.Errorf("%v: %s", err, stderr)
+			}
+			ended <- stdout.String()
+		}()
+	}
+	if err := errors.Join(gate.Close(), open.Close()); err != nil { // all reads come to their end now
+		t.Fatal(err)
+	}
+	return ended
+}
+
 // TestSixteenDreamsAtOnce: of sixteen processes that start at one moment one dreams, the
-// others say who does.
+// others say who does; ten times (a hundred in make soak), in turn where there was no dream
+// yet and where there was one.
 func TestSixteenDreamsAtOnce(t *testing.T) {
-	rounds := 2
+	rounds := 10
 	if os.Getenv("MEM_SOAK") != "" {
-		rounds = 10
+		rounds = 100
 	}
 	for round := range rounds {
 		var mu sync.Mutex
@@ -204,18 +243,16 @@ func TestSixteenDreamsAtOnce(t *testing.T) {
 		})
 		p := newPlace(t)
 		p.withModel(t, s, modeltest.Anthropic, "")
-		p.remember(t)
-		const n = 16
-		ended := make(chan string, n)
-		for range n {
-			c, out, stderr := p.dream(t, "--json")
-			go func() {
-				if err := c.Wait(); err != nil {
-					t.Errorf("round %d: %v: %s", round, err, stderr)
-				}
-				ended <- out.String()
-			}()
+		lock := filepath.Join(p.remember(t), ".consolidate-lock")
+		if round%2 == 1 {
+			old := time.Now().Add(-48 * time.Hour)
+			if err := errors.Join(os.WriteFile(lock, nil, 0o600), os.Chtimes(lock, old, old)); err != nil {
+				t.Fatal(err)
+			}
 		}
+		const n = 16
+		began := time.Now()
+		ended := p.atOnce(t, n, "--json")
 		ran := 0
 		for i := range n {
 			if i == n-1 {
@@ -236,8 +273,13 @@ func TestSixteenDreamsAtOnce(t *testing.T) {
 				t.Fatalf("round %d: %d of %d processes have ended", round, i, n)
 			}
 		}
+		mu.Lock()
 		if ran != 1 || asked != 3 {
 			t.Errorf("round %d: %d dreamed, with %d requests", round, ran, asked)
+		}
+		mu.Unlock()
+		if info, err := os.Stat(lock); err != nil || info.Size() != 0 || info.ModTime().Before(began.Add(-2*time.Second)) {
+			t.Errorf("round %d: the lock file afterwards: %v, %v", round, info, err)
 		}
 	}
 }
@@ -325,6 +367,11 @@ func TestDreamThroughTheHook(t *testing.T) {
 			t.Fatalf("four other sessions are enough: %+v", p.jobs(t))
 		}
 		session(fmt.Sprintf("aaaaaaaa-0000-4000-8000-%012d", 4), "one more")
+		p.hook(t, "Stop", own, path)
+		idle(t, 30*time.Second)
+		if len(p.jobs(t)) != 0 {
+			t.Fatalf("another process looked for sessions again within ten minutes: %+v", p.jobs(t))
+		}
 		if scans, err := filepath.Glob(filepath.Join(p.state(), "mem", "*", "dream-sessions.json")); err != nil || len(scans) != 1 {
 			t.Fatal(scans, err)
 		} else if err := os.Remove(scans[0]); err != nil { // ten minutes later

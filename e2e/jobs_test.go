@@ -59,10 +59,10 @@ func (p *place) hook(t *testing.T, event, session, path string) (out, note strin
 
 // record is a job as mem-mcp jobs tells it.
 type record struct {
-	ID, Kind, State, Reason, Report, Change, Session, By string
-	Sessions                                             []string
-	Turns                                                int
-	Refused                                              []struct{ What, Reason string }
+	ID, Kind, State, Reason, Report, Change, Session, By, End, Engine string
+	Sessions                                                          []string
+	Turns                                                             int
+	Refused                                                           []struct{ What, Reason string }
 }
 
 func (p *place) jobs(t *testing.T) []record {

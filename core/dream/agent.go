@@ -65,7 +65,7 @@ func (s Setting) agent(ctx context.Context, m *memory.Memory, o RunOptions, c en
 	order.Prompt = a.instruction()
 	var made []claim
 	order.Prepare = func(ctx context.Context, st *stage.Stage) (err error) {
-		made, err = prepare(ctx, st, first)
+		made, _, err = prepare(ctx, st, slices.Concat(first.Apply, first.Copies), map[string]*string{})
 		return err
 	}
 	done, err := o.House.Agent(ctx, o.Record, c, order)
@@ -97,7 +97,11 @@ func (s Setting) agent(ctx context.Context, m *memory.Memory, o RunOptions, c en
 	if done.Model != "" {
 		by += ", " + done.Model
 	}
-	out.Report = s.reportOf(r, units, policy, first.Report, by)
+	shown, err := told(ctx, m, policy, units)
+	if err != nil {
+		return err
+	}
+	out.Report = s.reportOf(r, units, shown, first.Report, by)
 	out.Report.Notes = append(out.Report.Notes, x.Notes...)
 	if said != "" {
 		out.Report.Notes = append(out.Report.Notes, "The agent says: "+memdir.Shown(said, maxSaidText))
@@ -127,18 +131,17 @@ func (s Setting) policy(o RunOptions) proposal.Policy {
 	return proposal.PolicyOf(s.Config, job.Dream)
 }
 
-// prepare makes what the part without a model would apply on a staged copy, and gives
-// what it says of that. A unit that does not fit, since somebody wrote meanwhile, is left
-// out: the next dream makes it.
-func prepare(ctx context.Context, st *stage.Stage, first *Outcome) ([]claim, error) {
-	var made []claim
-	now := map[string]*string{} // nil is gone
-	for _, u := range slices.Concat(first.Apply, first.Copies) {
+// prepare makes units of the part without a model on a staged copy, and gives what it says
+// of them. now has the files of the copy that are not as they began; nil is gone. A unit
+// that does not fit, since somebody wrote meanwhile, is left out: the next dream makes it.
+func prepare(ctx context.Context, st *stage.Stage, units []proposal.Unit, now map[string]*string) (made []claim, left int, err error) {
+	for _, u := range units {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		next, ok := fitted(st, u, now)
 		if !ok {
+			left++
 			continue
 		}
 		var gone, kept []string
@@ -153,13 +156,13 @@ func prepare(ctx context.Context, st *stage.Stage, first *Outcome) ([]claim, err
 				err = st.Put(f.Path, *after)
 			}
 			if err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 			now[f.Path] = after
 		}
 		made = append(made, claimsFor(u, gone, kept)...)
 	}
-	return made, nil
+	return made, left, nil
 }
 
 // claimsFor says what a unit did that was made on the copy.

@@ -115,10 +115,13 @@ func (h *sleeper) dreamUntil(ctx context.Context, p dream.Params) (*dream.Ran, *
 func small() *generated {
 	return of(map[string]string{
 		"MEMORY.md": "# Memory\n\n- [Deploys](deploys.md) — how deploys go\n- [Release day](release-day.md) — when releases are\n" +
-			"- [Rate limit](rate-limit.md) — requests a minute\n- [Editor](editor.md) — what the person edits with\n",
+			"- [Rate limit](rate-limit.md) — requests a minute\n- [Editor](editor.md) — what the person edits with\n" +
+			"- [Staging](staging.md) — where staging is\n- [Reviews](reviews.md) — who reviews\n",
 		"deploys.md":     topicText("Deploys", "how deploys go", "project", "Deploys go out from the main branch with `make deploy`.\n\nNobody deploys on Fridays."),
 		"release-day.md": topicText("Release day", "when releases are", "project", "Releases are on Tuesday morning.\n\nSee [Deploys](deploys.md)."),
 		"rate-limit.md":  topicText("Rate limit", "requests a minute", "reference", "The partner takes 30 requests a minute."),
+		"staging.md":     topicText("Staging", "where staging is", "reference", "Staging answers at staging.example, behind the office network."),
+		"reviews.md":     topicText("Reviews", "who reviews", "feedback", "Two people look at each change, one of whom knows the schema."),
 		"editor.md":      topicText("Editor", "what the person edits with", "user", "The person edits with Helix. Details stand in [Release day](release-day.md)."),
 	})
 }

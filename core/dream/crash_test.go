@@ -2,7 +2,6 @@ package dream_test
 
 import (
 	"context"
-
 	"fmt"
 	"maps"
 	"os"
@@ -59,7 +58,7 @@ func TestKilledDuringARun(t *testing.T) {
 	for i := range times {
 		h := newHome(t, g)
 		cmd := exec.Command(exe)
-		cmd.Env = append(os.Environ(), dream.EnvHome+"="+h.base)
+		cmd.Env = append(os.Environ(), dream.EnvHome+"="+h.base, dream.EndAtOnce())
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

@@ -7,7 +7,12 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"mem/core/store"
 )
+
+// renameNew renames a file of a directory to a name that must be free.
+func renameNew(dir *os.File, from, to string) error { return store.RenameNew(dir, from, to) }
 
 // flock locks an open file for this process, without waiting. ok is false where another
 // one has it.

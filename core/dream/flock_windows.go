@@ -2,10 +2,32 @@ package dream
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/windows"
 )
+
+// renameNew renames a file of a directory to a name that must be free. Every file system of
+// Windows has that.
+func renameNew(dir *os.File, from, to string) error {
+	a, err := windows.UTF16PtrFromString(filepath.Join(dir.Name(), from))
+	if err != nil {
+		return err
+	}
+	b, err := windows.UTF16PtrFromString(filepath.Join(dir.Name(), to))
+	if err != nil {
+		return err
+	}
+	if err := windows.MoveFileEx(a, b, 0); err != nil {
+		if errors.Is(err, windows.ERROR_ALREADY_EXISTS) || errors.Is(err, windows.ERROR_FILE_EXISTS) {
+			return &os.LinkError{Op: "rename", Old: from, New: to, Err: fs.ErrExist}
+		}
+		return errors.ErrUnsupported // a link is tried then
+	}
+	return nil
+}
 
 // flock locks an open file for this process, without waiting. ok is false where another
 // one has it. Locks of Windows keep others from reading what is locked, so that it is a

@@ -29,6 +29,7 @@ func random(r *rand.Rand) rewrite {
 	base := map[string]string{}
 	bodies := map[string][]string{}
 	var index []string
+	orphans := map[string]bool{}
 	n := 3 + r.IntN(10)
 	for i := range n {
 		p := fmt.Sprintf("n%d.md", i)
@@ -39,7 +40,14 @@ func random(r *rand.Rand) rewrite {
 			bodies[p] = append(bodies[p], fmt.Sprintf("See [it](n%d.md).", r.IntN(i)))
 		}
 		base[p] = note(i, bodies[p]...)
-		index = append(index, fmt.Sprintf("- [n%d](n%d.md) — about %d", i, i, i))
+		if orphans[p] = r.IntN(4) == 0; orphans[p] {
+			continue
+		}
+		entry := fmt.Sprintf("- [n%d](n%d.md) — about %d", i, i, i)
+		for k := range r.IntN(6) - 3 {
+			entry += fmt.Sprintf("\n  - detail %d of n%d", k, i)
+		}
+		index = append(index, entry)
 	}
 	base[memfile.IndexName] = "# Memory\n\n" + strings.Join(index, "\n") + "\n"
 	want := maps.Clone(base)
@@ -82,11 +90,14 @@ func random(r *rand.Rand) rewrite {
 	var left []string
 	for _, l := range index {
 		p := l[strings.Index(l, "](")+2 : strings.Index(l, ")")]
-		if gone[p] != "" {
-			continue
-		}
-		if r.IntN(5) == 0 {
-			l += ", in other words"
+		if to := gone[p]; to != "" {
+			if !orphans[to] || want[to] == "" {
+				continue
+			}
+			orphans[to] = false
+			l = strings.Replace(l, "]("+p+")", "]("+to+")", 1) // its entry leads to what took it in
+		} else if r.IntN(5) == 0 {
+			l = strings.Replace(l, " — ", " — in other words, ", 1)
 		}
 		left = append(left, l)
 	}
@@ -155,6 +166,20 @@ func entries(src string) []string {
 	return out
 }
 
+// astray gives a detail that stands below another entry than its own.
+func astray(src string) string {
+	own := ""
+	for l := range strings.Lines(src) {
+		if name, _, ok := strings.Cut(strings.TrimPrefix(l, "- ["), "]"); ok && strings.HasPrefix(l, "- [") {
+			own = name
+		}
+		if strings.Contains(l, "- detail ") && !strings.HasSuffix(strings.TrimSpace(l), " "+own) {
+			return strings.TrimSpace(l)
+		}
+	}
+	return ""
+}
+
 // TestUnitsOfAnyResult: all units together are the result; those that delete nothing
 // leave every note and every entry of the others as it was.
 func TestUnitsOfAnyResult(t *testing.T) {
@@ -192,19 +217,31 @@ func TestUnitsOfAnyResult(t *testing.T) {
 			t.Errorf("seed %d: the index lists\n%s\nwant\n%s", seed, strings.Join(a, "\n"), strings.Join(b, "\n"))
 		}
 		part := w.applied(t, now)
-		listed := memfile.ParseIndex(part[memfile.IndexName])
+		before := memfile.ParseIndex(w.base[memfile.IndexName])
+		index := memfile.ParseIndex(part[memfile.IndexName])
 		for p := range w.base {
 			if _, ok := part[p]; !ok {
 				t.Errorf("seed %d: %s went without a question", seed, p)
 			}
-			if p != memfile.IndexName && listed.Entry(p) == nil {
+			if p != memfile.IndexName && before.Entry(p) != nil && index.Entry(p) == nil {
 				t.Errorf("seed %d: %s lost its entry without a question", seed, p)
 			}
 		}
 		for p := range part {
-			if p != memfile.IndexName && listed.Entry(p) == nil {
+			if _, had := w.base[p]; !had && p != memfile.IndexName && index.Entry(p) == nil {
 				t.Errorf("seed %d: %s has no entry", seed, p)
 			}
+		}
+		for p := range part {
+			if n, was := len(listed(before, p)), len(listed(index, p)); p != memfile.IndexName && was > max(n, 1) {
+				t.Errorf("seed %d: %s has %d entries, and had %d:\n%s", seed, p, was, n, part[memfile.IndexName])
+			}
+		}
+		if n, was := index.Text().Lines(), before.Text().Lines(); n > was+1 {
+			t.Errorf("seed %d: what is applied makes the index longer, %d lines for %d\n%s", seed, n, was, part[memfile.IndexName])
+		}
+		if l := astray(part[memfile.IndexName]); l != "" {
+			t.Errorf("seed %d: what stood below an entry stands below another: %s\n%s", seed, l, part[memfile.IndexName])
 		}
 		if t.Failed() {
 			for _, u := range units {

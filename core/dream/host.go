@@ -10,7 +10,6 @@ import (
 	"mem/core/fork/stage"
 	"mem/core/job"
 	"mem/core/memdir"
-	"mem/core/memory"
 	"mem/core/proposal"
 	"mem/core/work"
 )
@@ -21,8 +20,6 @@ type Params struct {
 	Start   Start `json:"start,omitempty"` // "" is Explicit
 	// Policy is what happens to the result; "" is what the settings say.
 	Policy proposal.Policy `json:"policy,omitempty"`
-	// Claims are what was mended before a host got it.
-	Claims []claim `json:"mended,omitempty"`
 }
 
 // paramsVersion is the version of Params.
@@ -157,27 +154,17 @@ func Hand(ctx context.Context, h *work.House, id, by string, fixer Fixer) (_ *Ha
 		return nil, err
 	}
 	drop := func(err error) error { return errors.Join(err, st.Close()) }
-	claims, err := prepare(ctx, st, first)
-	if err != nil {
+	if err := attach(st, first); err != nil {
 		return nil, drop(err)
 	}
 	if err := st.Keep(); err != nil {
-		return nil, drop(err)
-	}
-	p, err := ParamsOf(r)
-	if err != nil {
-		return nil, drop(err)
-	}
-	p.Claims = claims
-	raw, err := p.Encode()
-	if err != nil {
 		return nil, drop(err)
 	}
 	_, err = h.Jobs.Update(r.ID, func(r *job.Record) error {
 		if r.State != job.Queued && r.State != job.Waiting {
 			return fmt.Errorf("the job %s is %s meanwhile", r.ID, r.State)
 		}
-		r.State, r.Engine, r.Started, r.Params, r.Sessions = job.Waiting, fork.Host, m.Now(), raw, x.ids()
+		r.State, r.Engine, r.Started, r.Sessions = job.Waiting, fork.Host, m.Now(), x.ids()
 		return nil
 	})
 	if err != nil {
@@ -209,70 +196,4 @@ func waiting(jobs *job.Jobs, id, by, session string) (*job.Record, error) {
 		return nil, fmt.Errorf("the dream %s is over (%s); start a new one", r.ID, r.State)
 	}
 	return r, nil
-}
-
-// Finish is the proposal.Finisher of dreams: what a host handed in becomes units like
-// those of any dream, and counts as one.
-func Finish(ctx context.Context, m *memory.Memory, r job.Record, sub proposal.Submitted) (_ *proposal.Finished, err error) {
-	s := Of(m)
-	if g := s.master(Explicit); !g.Open && !g.Passed {
-		return nil, errors.New(g.Reason)
-	}
-	p, err := ParamsOf(&r)
-	if err != nil {
-		return nil, err
-	}
-	held, err := s.Lock().Take(r.ID, nil)
-	if err != nil {
-		return nil, err
-	}
-	done := false
-	defer func() {
-		if !done {
-			err = errors.Join(err, held.Rollback())
-		}
-	}()
-	st, err := stage.Open(ctx, m, r.ID)
-	if err != nil {
-		return nil, err
-	}
-	res, err := proposal.Staged(ctx, st, sub)
-	if err != nil {
-		for _, f := range sub.Files {
-			err = errors.Join(err, st.Restore(f.Path))
-		}
-		return nil, err
-	}
-	claims, said := claimsOf(sub.Report)
-	for _, f := range sub.Files {
-		if f.Reason != "" {
-			claims = append(claims, claim{Files: []string{f.Path}, Why: memdir.Shown(f.Reason, maxItemText)})
-		}
-	}
-	x := resultOf(res.Change, append(claims, p.Claims...))
-	units := x.units()
-	o := RunOptions{Job: r.ID, Policy: p.Policy}
-	out := &Ran{Report: s.reportOf(x, units, s.policy(o), &Report{}, fork.Host)}
-	if said != "" {
-		out.Report.Notes = append(out.Report.Notes, "The agent says: "+memdir.Shown(said, maxSaidText))
-	}
-	out.Report.bound()
-	settled, err := proposal.Of(m).Settle(ctx, proposal.Submission{Job: r.ID, Kind: job.Dream, Title: "dream: by the agent", Report: out.Report.Markdown(),
-		Origin: r.Session, Policy: s.policy(o), Units: units, Supersedes: job.Dream})
-	if err != nil {
-		return nil, err
-	}
-	fin := &proposal.Finished{Settled: settled, Findings: res.Findings}
-	if n := len(settled.Superseded); n > 0 {
-		fin.Notes = append(fin.Notes, fmt.Sprintf("It takes the place of %s of earlier dreams that nobody decided.", number(n, "proposal")))
-	}
-	if err := st.Close(); err != nil {
-		fin.Notes = append(fin.Notes, err.Error())
-	}
-	held.Since(r.Started)
-	done = true
-	if err := held.Done(); err != nil { // the result is stored: it is not to be handed in again
-		fin.Notes = append(fin.Notes, "That the dream was done could not be recorded: "+err.Error())
-	}
-	return fin, nil
 }

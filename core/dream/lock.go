@@ -29,6 +29,15 @@ type Lock struct {
 
 	// instant is told of every step that a crash may stop at; nil in use.
 	instant func(step string)
+	// lacks says what the file system does not have, by an error; nil in use.
+	lacks func(what string) error
+}
+
+func (l *Lock) lacking(what string) error {
+	if l.lacks == nil {
+		return nil
+	}
+	return l.lacks(what)
 }
 
 func (l *Lock) at(step string) {
@@ -137,7 +146,7 @@ func (h *Held) claim(jobID string, due func(time.Time) string) error {
 	}
 	now := l.now()
 	if holderOf(s.content) == l.pid() && s.mtime.Unix() <= 0 { // we have just made it
-		return h.begin(jobID, due, seen{}, false)
+		return h.begin(jobID, due, seen{content: s.content}, false)
 	}
 	st := l.stand(h.rec, s, now)
 	ours := h.rec.Run != nil && h.rec.Run.left(s)
@@ -188,20 +197,36 @@ func (h *Held) begin(jobID string, due func(time.Time) string, s seen, crashed b
 		return err
 	}
 	l.at("begin: recorded")
+	// A program that knows no flock may have written since we looked, or between our write
+	// and the look after it: the file is its own then.
 	want := strconv.Itoa(l.pid())
-	if err := h.put(want, h.Began); err != nil {
-		return errors.Join(err, h.Rollback())
+	now, err := h.content()
+	if err == nil && now != s.content {
+		return h.yield(now)
 	}
-	// Write, read again, compare: a program that knows no flock may have written in between.
-	back, err := h.content()
+	if err == nil {
+		err = h.put(want, h.Began)
+	}
+	if err == nil {
+		now, err = h.content()
+	}
 	if err != nil {
 		return errors.Join(err, h.Rollback())
 	}
-	if back != want {
-		h.rec.Run = nil // the file is another's now
-		return errors.Join(&BusyError{Directory: l.Directory, PID: holderOf(back), Since: l.now()}, writeState(l.State, recordName, h.rec))
+	if now != want {
+		return h.yield(now)
 	}
 	return nil
+}
+
+// yield leaves the lock file to the program that wrote it.
+func (h *Held) yield(content string) error {
+	h.rec.Run = nil
+	err := errReplaced
+	if pid := holderOf(content); pid != 0 {
+		err = &BusyError{Directory: h.lock.Directory, PID: pid, Since: h.lock.now()}
+	}
+	return errors.Join(err, writeState(h.lock.State, recordName, h.rec))
 }
 
 // content reads what stands at the lock file's place.
@@ -228,6 +253,10 @@ func (h *Held) put(content string, at time.Time) error {
 		if _, err := h.file.WriteAt([]byte(content), 0); err != nil {
 			return err
 		}
+		// Another program may have written a longer number in between.
+		if err := h.file.Truncate(int64(len(content))); err != nil {
+			return err
+		}
 	}
 	h.lock.at("put: written")
 	if gone, err := h.isPlace(); err != nil || gone {
@@ -238,7 +267,7 @@ func (h *Held) put(content string, at time.Time) error {
 	return err
 }
 
-var errReplaced = errors.New(LockName + " was removed or replaced by another program")
+var errReplaced error = errors.New(LockName + " was removed or replaced by another program. Nothing was begun; try again")
 
 // restore puts the lock file back as it was: with the time before, or away.
 func (h *Held) restore() error {

@@ -31,6 +31,7 @@ func (h *Held) open() (again bool, err error) {
 		return false, err
 	}
 	h.file = f
+	h.lock.at("open: opened")
 	return h.flock()
 }
 
@@ -44,7 +45,13 @@ func (h *Held) create() (again bool, err error) {
 		return false, err
 	}
 	h.file = f
-	defer func() { err = errors.Join(err, h.root.Remove(temp)); h.lock.at("create: temp removed") }()
+	defer func() {
+		gone := h.root.Remove(temp)
+		if !errors.Is(gone, fs.ErrNotExist) { // it got its name by a rename
+			err = errors.Join(err, gone)
+		}
+		h.lock.at("create: temp removed")
+	}()
 	h.lock.at("create: temp")
 	if _, err := f.WriteString(strconv.Itoa(h.lock.pid())); err != nil {
 		return false, err
@@ -56,34 +63,68 @@ func (h *Held) create() (again bool, err error) {
 		h.noFlock(err)
 	}
 	h.lock.at("create: locked")
-	err = h.root.Link(temp, LockName)
-	if errors.Is(err, fs.ErrExist) {
+	switch err := h.name(temp); {
+	case errors.Is(err, fs.ErrExist):
 		return true, nil
+	case err != nil:
+		return false, err
 	}
-	if err != nil { // a file system without hard links
-		return h.createPlain()
-	}
-	h.lock.at("create: linked")
+	h.lock.at("create: named")
 	return h.isPlace()
 }
 
-// createPlain is create where there are no hard links: for a moment the file is empty.
-func (h *Held) createPlain() (again bool, err error) {
-	if err := h.drop(); err != nil {
-		return false, err
-	}
-	f, err := h.root.OpenFile(LockName, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return true, nil
-	}
+// name gives the new file the lock file's name, which must be free: by an exclusive rename,
+// by a hard link where there is none, and where a file system has neither by a look and a rename.
+func (h *Held) name(temp string) error {
+	dir, err := h.root.Open(".")
 	if err != nil {
-		return false, err
+		return err
 	}
-	h.file = f
-	if err := h.root.Chtimes(LockName, time.Unix(0, 0), time.Unix(0, 0)); err != nil {
-		return false, err
+	defer dir.Close()
+	if err = h.lock.lacking("exclusive rename"); err == nil {
+		err = renameNew(dir, temp, LockName)
 	}
-	return h.flock()
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if err = h.lock.lacking("hard link"); err == nil {
+		err = h.root.Link(temp, LockName)
+	}
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return h.rename(dir, temp)
+}
+
+// dirWait is how long a rename waits for the lock of the directory, which is held for as
+// long as a change is being written.
+const dirWait = 2 * time.Second
+
+// rename looks and renames. The lock of the memory directory keeps processes of mem apart
+// in between; another program may make its lock file just then, which is replaced: it reads
+// again what it has written, as the seed has it, and finds our process. Only one that has
+// read already, between our look and our rename, runs beside us.
+func (h *Held) rename(dir *os.File, temp string) error {
+	for end := time.Now().Add(dirWait); ; time.Sleep(5 * time.Millisecond) {
+		ok, err := flock(dir)
+		if err != nil { // no locks here, as noFlock tells
+			break
+		}
+		if ok {
+			defer unflock(dir)
+			break
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("%s is being written to for more than %s, so that no dream can begin. Try again", h.lock.Directory, dirWait)
+		}
+	}
+	if _, err := h.root.Lstat(LockName); err == nil {
+		return fs.ErrExist
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	h.lock.at("create: looked")
+	return h.root.Rename(temp, LockName)
 }
 
 // flock locks the open file and makes sure that it still is the lock file.

@@ -303,3 +303,33 @@ func TestDamagedRecord(t *testing.T) {
 	}
 	b.want("", b.clock)
 }
+
+// TestReplacedBeforeItIsLocked: the file that was opened is not the lock file any more when
+// it is locked; that of another run counts.
+func TestReplacedBeforeItIsLocked(t *testing.T) {
+	b := newBed(t)
+	b.put("", b.clock.Add(-48*time.Hour))
+	other := *b.Lock
+	var held *Held
+	b.instant = func(at string) {
+		if at != "open: opened" || held != nil {
+			return
+		}
+		if err := os.Remove(b.path()); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if held, err = other.Take("other", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := b.Take("job", nil)
+	var busy *BusyError
+	if !errors.As(err, &busy) {
+		t.Fatalf("two runs at once: %+v, %v", h, err)
+	}
+	if err := held.Done(); err != nil {
+		t.Fatal(err)
+	}
+	b.want("", b.clock)
+}

@@ -30,7 +30,14 @@ func fixer() dream.Fixer {
 	return mending.New(&diagnostics.Engine{Rules: rules.All(), Fixes: fixes.All()}, nil, nil, memdir.Stamp{Origin: "5b8f1f5e-3d0c-4e0a-8a55-0f7c7a0f9d11", Now: now})
 }
 
-func (m *generated) dream(t testing.TB) *dream.Outcome {
+// tester is what tests and properties share.
+type tester interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
+func (m *generated) dream(t tester) *dream.Outcome {
 	t.Helper()
 	v, err := memdir.Read(context.Background(), m.fs(), memdir.NewCache(), memdir.Limits{})
 	if err != nil {
@@ -45,7 +52,7 @@ func (m *generated) dream(t testing.TB) *dream.Outcome {
 
 // applied gives the memory with units applied one after the other, each merged with what
 // came before it, as a store does.
-func (m *generated) applied(t testing.TB, units ...proposal.Unit) *generated {
+func (m *generated) applied(t tester, units ...proposal.Unit) *generated {
 	t.Helper()
 	files, times := maps.Clone(m.files), maps.Clone(m.times)
 	for _, u := range units {

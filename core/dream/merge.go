@@ -10,7 +10,8 @@ import (
 )
 
 // block is a part of a body that is taken over as a whole: a paragraph, a list item with
-// what is indented below it, a fence of code.
+// what is indented below it, a fence of code. One without text is the heading itself, which
+// says something even where nothing stands below it.
 type block struct {
 	heading string // that it stands below, its whole line; "" before the first
 	text    string // without the line ending at its end
@@ -40,6 +41,7 @@ func blocks(body string) []block {
 			end()
 			last := t.LineAt(max(h.Line.End-1, h.Line.Start))
 			heading = strings.TrimRight(t.Slice(text.Span{Start: h.Line.Start, End: h.Line.End}), "\r\n")
+			out = append(out, block{heading: heading})
 			i = last
 			continue
 		}
@@ -84,26 +86,44 @@ func mergeTopics(keepPath, keep, dropPath, drop string) (merged, error) {
 	body := relinked(d.BodyText(), dropPath, keepPath)
 	known := folded(k.BodyText()) + "\n" + folded(k.Value("description"))
 	all := blocks(body)
-	if said := d.Value("description"); k.Value("description") != "" && !says(folded(body), folded(said)) {
+	if said := d.Value("description"); (k.Value("description") != "" || k.Front == nil) && !says(folded(body), folded(said)) {
 		all = append([]block{{text: folded(said)}}, all...)
 	}
 	var out merged
 	eol := k.Text.EOL()
 	now := keep
+	var headings []string // words of those that keep lacks
 	for _, b := range all {
 		words := folded(b.text)
-		if words == "" || says(known, words) || b.item && says(known, folded(strings.TrimLeft(b.text, "-*+ "))) {
+		if words == "" {
+			if title := folded(headingText(b.heading)); !says(known, title) {
+				headings = append(headings, title)
+			}
+			continue
+		}
+		if says(known, words) || b.item && says(known, folded(strings.TrimLeft(b.text, "-*+ "))) {
 			continue
 		}
 		now = insertBlock(now, b, eol)
-		known += "\n" + words
+		known += "\n" + words + "\n" + folded(headingText(b.heading))
 		out.added = append(out.added, b.text)
 	}
-	after, err := mergeKeys(now, d)
+	for _, title := range headings { // those that came with no block
+		if !says(known, title) {
+			now = insertBlock(now, block{text: title}, eol)
+			known += "\n" + title
+			out.added = append(out.added, title)
+		}
+	}
+	now, rest, err := mergeKeys(now, d)
 	if err != nil {
 		return merged{}, err
 	}
-	out.text = after
+	if rest != "" {
+		now = insertBlock(now, block{text: rest}, eol)
+		out.added = append(out.added, rest)
+	}
+	out.text = now
 	return out, nil
 }
 
@@ -154,51 +174,14 @@ func insertBlock(src string, b block, eol string) string {
 	return content + put
 }
 
-// headingWords compares headings as people do.
-func headingWords(line string) string {
+// headingText is what a heading says, without its marks.
+func headingText(line string) string {
 	line, _, _ = strings.Cut(strings.TrimSpace(line), "\n")
-	return strings.ToLower(strings.TrimSpace(strings.Trim(line, "# \t\r")))
+	return strings.TrimSpace(strings.Trim(line, "# \t\r"))
 }
 
-// mergeKeys gives a text the frontmatter keys of d that it lacks, and the later of their
-// times.
-func mergeKeys(src string, d *memfile.File) (string, error) {
-	if d.Front == nil {
-		return src, nil
-	}
-	for _, key := range d.Front.Keys {
-		if key.Value == "" || key.Name == memfile.MetadataKey {
-			continue
-		}
-		f := memfile.Parse(src)
-		have := f.Value(key.Name)
-		switch key.Name {
-		case "modified":
-			if have == "" || have >= key.Value {
-				continue // a topic without the stamp does not get one by mending
-			}
-		case "name", "originSessionId", "node_type":
-			continue
-		default:
-			if have != "" {
-				continue
-			}
-		}
-		if f.Front == nil {
-			continue // what drop says of itself is in the body by now
-		}
-		edits, err := f.SetKey(key.Name, key.Value, d.Form())
-		if err != nil {
-			return "", fmt.Errorf("the key %s cannot be taken over: %w", memdir.ShownName(key.Name), err)
-		}
-		after, ok := text.Apply(src, edits)
-		if !ok {
-			return "", fmt.Errorf("the key %s cannot be taken over", memdir.ShownName(key.Name))
-		}
-		src = after
-	}
-	return src, nil
-}
+// headingWords compares headings as people do.
+func headingWords(line string) string { return strings.ToLower(headingText(line)) }
 
 // follow gives a text of the file at from with its links to one topic leading to another;
 // links from that other one to itself become words.

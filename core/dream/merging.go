@@ -88,18 +88,41 @@ func later(a, b *topic) *topic {
 	return nil
 }
 
-// entryWords gives what the entries of a topic say of it, folded.
-func (p *plan) entryWords(path string) []string {
+// entryWords gives what the entries of a topic say of it, folded: title and summary.
+func (p *plan) entryWords(path string) [][2]string {
 	x := p.parsed(p.texts[memfile.IndexName])
 	if p.said == nil {
-		p.said = map[string][]string{}
+		p.said = map[string][][2]string{}
 		for _, e := range x.Entries {
-			if words := folded(e.Summary); e.List && words != "" {
-				p.said[e.Target] = append(p.said[e.Target], words)
+			if e.List {
+				p.said[e.Target] = append(p.said[e.Target], [2]string{folded(e.Title), folded(e.Summary)})
 			}
 		}
 	}
 	return p.said[path]
+}
+
+// newWords gives what the entries of drop say that neither the text that takes it in nor
+// the entries of that one do. A title that is the name of what goes says nothing.
+func (p *plan) newWords(keep, drop *topic, text string) (out []string) {
+	known := folded(text)
+	for _, e := range p.entryWords(keep.Path) {
+		known += "\n" + e[0] + "\n" + e[1]
+	}
+	for _, e := range p.entryWords(drop.Path) {
+		title, summary := e[0], e[1]
+		if f := memdir.Fold(title); f == memdir.Fold(drop.Name()) || f == memdir.Fold(memdir.Stem(drop.Path)) || says(known, title) {
+			title = ""
+		}
+		if says(known, summary) {
+			summary = ""
+		}
+		words := strings.Trim(title+" — "+summary, " —")
+		if words != "" && !says(known, words) {
+			out, known = append(out, words), known+"\n"+words
+		}
+	}
+	return out
 }
 
 // merge plans that one topic takes in another, with every link that leads to it. same says
@@ -132,12 +155,9 @@ func (p *plan) merge(keep, drop *topic, why string, same bool) bool {
 		m.text = after
 	}
 	if drop.entries > 0 && keep.entries > 0 {
-		for _, words := range p.entryWords(drop.Path) {
-			known := folded(memfile.Parse(m.text).Text.String()) + "\n" + strings.Join(p.entryWords(keep.Path), "\n")
-			if !says(known, words) {
-				m.text = insertBlock(m.text, block{heading: "## " + detailsHeading, text: relinked(words, memfile.IndexName, keep.Path)}, memfile.Parse(m.text).Text.EOL())
-				m.added = append(m.added, words)
-			}
+		for _, words := range p.newWords(keep, drop, m.text) {
+			m.text = insertBlock(m.text, block{heading: "## " + detailsHeading, text: relinked(words, memfile.IndexName, keep.Path)}, memfile.Parse(m.text).Text.EOL())
+			m.added = append(m.added, words)
 		}
 	}
 	if keep.pinned && m.text != keepText {

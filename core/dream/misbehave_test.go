@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"mem/core/change"
 	"mem/core/dream"
 	"mem/core/job"
 	"mem/core/model/modeltest"
@@ -56,6 +57,9 @@ func TestAModelDeletesEverything(t *testing.T) {
 			h.unchanged(before, false)
 			if len(ran.Proposals) != 1 || rec.Proposal == "" || rec.Change != "" {
 				t.Errorf("%+v", ran)
+			}
+			if r := ran.Report; len(r.Merged)+len(r.Corrected)+len(r.Dropped) > 0 || len(r.Proposed) == 0 {
+				t.Errorf("the report says that it is done:\n%s", r.Markdown())
 			}
 			if policy == proposal.Apply && !strings.Contains(strings.Join(ran.Notes, " "), "more than a fifth") {
 				t.Errorf("notes: %q", ran.Notes)
@@ -226,5 +230,36 @@ func TestEditsWhileAModelDreams(t *testing.T) {
 	text, err := proposal.Of(h.Memory).Text(context.Background(), ran.Proposals[0])
 	if err != nil || !strings.Contains(text, "45 requests") || !strings.Contains(text, "60 requests") {
 		t.Errorf("the conflict does not show both: %v\n%s", err, text)
+	}
+}
+
+// TestWritesGoOnDuringADream: while an agent thinks, another process writes a memory
+// through the store, with the lock of the directory; both are there afterwards. What the
+// dream leaves open of an earlier one is named.
+func TestWritesGoOnDuringADream(t *testing.T) {
+	var h *sleeper
+	steps, n := append(fourPhases(), fourPhases()...), 0
+	s := modeltest.StartFunc(t, func(modeltest.Request) modeltest.Step {
+		if n++; n == 4 {
+			other := h.open()
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			defer cancel()
+			if _, err := other.Apply(ctx, change.Change{Op: "write", Title: "new fresh.md", Files: []change.File{{Path: "fresh.md", Kind: change.Create, New: topicText("fresh", "written meanwhile", "project", "Fresh.")}}}); err != nil {
+				t.Errorf("a write during a dream: %v", err)
+			}
+		}
+		return steps[n-1]
+	})
+	h = newSleeper(t, small(), s, "")
+	first, _, err := h.dream(dream.Params{Policy: proposal.Review})
+	if err != nil || len(first.Proposals) != 1 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	if files(h.base)["fresh.md"] == "" {
+		t.Error("what was written is gone")
+	}
+	second, _, err := h.dream(dream.Params{Policy: proposal.Review})
+	if err != nil || len(second.Superseded) != 1 || second.Superseded[0] != first.Proposals[0] {
+		t.Errorf("the second dream supersedes %+v, %v", second, err)
 	}
 }

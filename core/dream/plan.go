@@ -50,7 +50,7 @@ type plan struct {
 	limits memdir.Limits
 	// last is the parse of the index that was asked for last: all proposals stand on one.
 	last *memfile.Index
-	said map[string][]string // what its entries say, by topic, folded
+	said map[string][][2]string // title and summary of its entries, by topic, folded
 }
 
 // parsed parses an index, or gives the last parse again.

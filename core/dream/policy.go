@@ -1,12 +1,14 @@
 package dream
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
 
 	"mem/core/change"
 	"mem/core/memfile"
+	"mem/core/memory"
 	"mem/core/proposal"
 )
 
@@ -87,4 +89,17 @@ func together(units []proposal.Unit) (whole proposal.Unit, ok bool) {
 	}
 	whole.Deletes = proposal.Deletes(whole.Change)
 	return whole, true
+}
+
+// told gives the policy by which a report tells what became of units: a run that removes
+// much waits as a whole, as Settle has it.
+func told(ctx context.Context, m *memory.Memory, policy proposal.Policy, units []proposal.Unit) (proposal.Policy, error) {
+	if policy == proposal.Review {
+		return policy, nil
+	}
+	why, err := proposal.Of(m).Large(ctx, units)
+	if why != "" {
+		policy = proposal.Review
+	}
+	return policy, err
 }

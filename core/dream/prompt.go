@@ -136,7 +136,11 @@ func (a asked) done(b *strings.Builder) {
 	if r == nil {
 		return
 	}
-	if !r.Empty() {
+	switch {
+	case r.Empty():
+	case a.host != "":
+		b.WriteString("\nRules mend by themselves, below what you hand in: broken links and frontmatter, exact copies, entries that are missing or too long, their order. memory_read shows all that as it still is; leave it.\n")
+	default:
 		b.WriteString("\nRules were applied to the copy that you see already: broken links and frontmatter mended, exact copies merged, entries added and ordered. You need not check that.\n")
 	}
 	if len(r.Left)+len(r.Proposed) == 0 {

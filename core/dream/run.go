@@ -191,11 +191,19 @@ func (s Setting) work(ctx context.Context, m *memory.Memory, o RunOptions, out *
 	policy := s.policy(o)
 	now, wait := work.By(policy)
 	r := work.Report
-	if policy != proposal.Apply { // what would be merged waits with the rest
+	shown, err := told(ctx, m, policy, now)
+	if err != nil {
+		return err
+	}
+	if shown != proposal.Apply { // what would be merged waits with the rest
 		r.Proposed = append(slices.Clone(r.Merged), r.Proposed...)
 		r.Merged, r.Dropped = []Item{}, []Item{}
-		r.bound()
 	}
+	if shown == proposal.Review {
+		r.Proposed = append(slices.Clone(r.Corrected), r.Proposed...)
+		r.Corrected = []Item{}
+	}
+	r.bound()
 	out.Report = r
 	store := proposal.Of(m)
 	mend := ctx

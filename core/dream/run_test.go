@@ -121,7 +121,7 @@ func TestRunByPolicy(t *testing.T) {
 					t.Errorf("change %q, proposals %v, %d topics gone, notes %q", r.Change, r.Proposals, gone, r.Notes)
 				}
 			case proposal.Review:
-				if r.Change != "" || !maps.Equal(before, after) || len(r.Proposals) != 2 {
+				if r.Change != "" || !maps.Equal(before, after) || len(r.Proposals) != 2 || len(r.Report.Merged)+len(r.Report.Corrected)+len(r.Report.Dropped) > 0 {
 					t.Errorf("%+v", r)
 				}
 			}

@@ -145,16 +145,47 @@ func TestPinnedIsRefused(t *testing.T) {
 	}
 }
 
+// TestALargeLossWaits: more than a fifth of the topics, or of the bytes, however small the
+// memory is; a fifth does not, nor does a correction.
 func TestALargeLossWaits(t *testing.T) {
-	w := newWorld(t)
-	gone := changeOf(map[string]string{"t1.md": "", "t2.md": "", "t4.md": "", "n.md": topic("n", "n")})
-	s := w.settle(Submission{Policy: Apply, Units: Split(gone)})
-	if len(s.Applied) > 0 || len(s.Held) != 4 || !strings.Contains(s.Held[0].Note, "fifth") || w.changes() > 0 {
-		t.Errorf("%+v", s)
+	cut := func(i int) string { return topic(fmt.Sprintf("t%d", i), "") }
+	for name, c := range map[string]struct {
+		to    map[string]string
+		waits bool
+	}{
+		"three of eleven topics": {map[string]string{"t1.md": "", "t2.md": "", "t4.md": "", "n.md": topic("n", strings.Repeat("what is new\n\nand more\n", 20))}, true},
+		"two of eleven topics":   {map[string]string{"t1.md": "", "t2.md": ""}, false},
+		"the text of nine":       {map[string]string{"t1.md": cut(1), "t2.md": cut(2), "t3.md": cut(3), "t4.md": cut(4), "t5.md": cut(5), "t6.md": cut(6), "t7.md": cut(7), "t8.md": cut(8), "t9.md": cut(9)}, true},
+		"the text of two":        {map[string]string{"t1.md": cut(1), "t2.md": cut(2)}, false},
+		"all in other words":     {map[string]string{"t1.md": topic("t1", strings.Repeat("In other words, ", 8)), "t2.md": topic("t2", strings.Repeat("in others, ", 8)), "t3.md": topic("t3", strings.Repeat("in others, ", 8))}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			units := Split(changeOf(c.to))
+			s := w.settle(Submission{Policy: Apply, Units: units})
+			if c.waits && (len(s.Applied) > 0 || len(s.Held) != len(units) || !strings.Contains(s.Held[0].Note, "fifth") || w.changes() > 0) || !c.waits && len(s.Held) > 0 {
+				t.Errorf("%+v", s)
+			}
+			if !c.waits {
+				return
+			}
+			if s = w.settle(Submission{Policy: Apply, Person: true, Units: units}); len(s.Held) > 0 {
+				t.Errorf("a person: %+v", s)
+			}
+		})
 	}
-	if s = w.settle(Submission{Policy: Apply, Person: true, Units: Split(gone)}); len(s.Held) > 0 {
-		t.Errorf("%+v", s)
-	}
+	t.Run("one of two topics", func(t *testing.T) {
+		w := newWorld(t)
+		for i := range 9 {
+			if err := os.Remove(filepath.Join(w.dir, fmt.Sprintf("t%d.md", i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := w.settle(Submission{Policy: Apply, Units: Split(changeOf(map[string]string{"t9.md": ""}))})
+		if len(s.Applied) > 0 || len(s.Held) != 1 || !strings.Contains(s.Held[0].Note, "1 of 2 topics") {
+			t.Errorf("%+v", s)
+		}
+	})
 }
 
 func TestCommandsWait(t *testing.T) {

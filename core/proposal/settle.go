@@ -45,12 +45,11 @@ type Settled struct {
 }
 
 // A run that removes more than a fifth of what is remembered is looked at by a person
-// first, whatever the policy: it may be a model that lost its way. Of a small memory every
-// change is a large part, hence the floors.
+// first, whatever the policy: it may be a model that lost its way. Text that others take the
+// place of counts as removed, too, but in a small memory: there a correction is a large part.
 const (
-	largePart   = 5       // one in so many
-	largeTopics = 3       // topics that have to go at least
-	largeBytes  = 4 << 10 // bytes of text that have to go at least
+	largePart    = 5       // one in so many
+	largeRewrite = 4 << 10 // bytes of text that have to be replaced at least
 )
 
 // Settle brings the result of a job to memory by its policy: what may be is applied, as
@@ -149,7 +148,7 @@ func (p *Proposals) said(s string, most int) string {
 }
 
 func (p *Proposals) settle(ctx context.Context, s Submission, x *Proposal, out *Settled) error {
-	large, err := p.large(ctx, x.Units)
+	large, err := p.Large(ctx, x.Units)
 	if err != nil {
 		return err
 	}
@@ -221,9 +220,10 @@ func (p *Proposals) holds(s Submission, u Unit, large string, all []Unit) string
 	return ""
 }
 
-// large says that units remove much of the memory, "" when they do not. Lines that went
-// from one file into another are not removed.
-func (p *Proposals) large(ctx context.Context, units []Unit) (string, error) {
+// Large says that units remove more than a fifth of the memory, so that all of them wait
+// whatever the policy; "" when they do not. Lines that went from one file into another are not
+// removed.
+func (p *Proposals) Large(ctx context.Context, units []Unit) (string, error) {
 	var gone, bytes int
 	after := map[string]int{}
 	bases := map[string]string{}
@@ -249,7 +249,11 @@ func (p *Proposals) large(ctx context.Context, units []Unit) (string, error) {
 		_, lost := lostLines(memfile.Parse(base).BodyText(), after)
 		bytes += lost
 	}
-	if gone < largeTopics && bytes < largeBytes {
+	net := bytes
+	for l, n := range after { // what came: lostLines has taken out what was there before
+		net -= len(l) * n
+	}
+	if gone == 0 && net <= 0 && bytes < largeRewrite {
 		return "", nil
 	}
 	v, _, err := p.m.View(ctx)
@@ -261,9 +265,11 @@ func (p *Proposals) large(ctx context.Context, units []Unit) (string, error) {
 		size += t.Size
 	}
 	switch {
-	case gone >= largeTopics && gone*largePart > len(v.Topics):
+	case gone*largePart > len(v.Topics):
 		return fmt.Sprintf("the run removes %d of %d topics, more than a fifth: all of it waits for review", gone, len(v.Topics)), nil
-	case bytes >= largeBytes && int64(bytes)*largePart > size:
+	case int64(net)*largePart > size:
+		return fmt.Sprintf("the run removes %d of %d bytes, more than a fifth: all of it waits for review", net, size), nil
+	case bytes >= largeRewrite && int64(bytes)*largePart > size:
 		return fmt.Sprintf("the run removes %d of %d bytes, more than a fifth: all of it waits for review", bytes, size), nil
 	}
 	return "", nil

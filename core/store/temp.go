@@ -117,6 +117,11 @@ func (d *folder) swapByCopy(temp, name string) error {
 	return d.rename(asideName(temp), temp)
 }
 
+// RenameNew renames a file of an open directory to a name that must be free, at once: whoever
+// opens that name meets the file as it is. The error is fs.ErrExist where the name is taken
+// and errors.ErrUnsupported where the system or the file system has no such rename.
+func RenameNew(dir *os.File, from, to string) error { return renameNew(dir, from, to) }
+
 // putNew gives the temporary file its name, which must be free.
 func (d *folder) putNew(temp, name string) error {
 	err := d.instant.at("put", name)

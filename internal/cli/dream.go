@@ -80,11 +80,11 @@ func (a *app) dream(ctx context.Context, m *memory.Memory, o dreaming) error {
 			return a.watchDream(ctx, jobs, r)
 		}
 	}
-	fixer, err := mending.Of(ctx, m)
-	if err != nil {
-		return err
-	}
 	if o.dryRun {
+		fixer, err := mending.Of(ctx, m)
+		if err != nil {
+			return err
+		}
 		r, err := dream.Run(ctx, m, dream.RunOptions{Start: o.start, Fixer: fixer, DryRun: true})
 		if err != nil {
 			return err
@@ -101,6 +101,10 @@ func (a *app) dream(ctx context.Context, m *memory.Memory, o dreaming) error {
 	if c := g.Closed(); c != nil {
 		r := &dream.Ran{Gates: g, Closed: c, Notes: g.Notes}
 		return a.show(r, func() { a.showDream(r) })
+	}
+	fixer, err := mending.Of(ctx, m) // looks at all of the memory, which a closed gate spares
+	if err != nil {
+		return err
 	}
 	return a.dreamHere(ctx, m, jobs, o, fixer)
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,7 +26,23 @@ func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == Claude {
 		syscall.Exit(fakeClaude()) // unlike os.Exit, without the second that the race detector waits
 	}
+	if script := os.Getenv(envRunner); script != "" {
+		syscall.Exit(runScript(script))
+	}
 	goleak.VerifyTestMain(m)
+}
+
+// envRunner makes the test binary one that runs a shell script as it runs a command, and
+// prints what that prints.
+const envRunner = "MEM_TEST_COMMAND_RUNNER"
+
+func runScript(script string) int {
+	p := process{path: "/bin/sh", args: []string{"-c", script}, env: os.Environ()}
+	if said, err := p.run(context.Background(), nil, func(line []byte) bool { fmt.Println(string(line)); return true }); err != nil {
+		fmt.Fprintln(os.Stderr, err, said)
+		return 1
+	}
+	return 0
 }
 
 // fakeClaude does what the file "script" beside it says, one line each.

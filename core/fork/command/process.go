@@ -43,7 +43,8 @@ var errEnough = errors.New("its reader has seen enough")
 // run runs the program to its end. each gets every line of its output, and ends the
 // program by false. When ctx ends, so does the program. The end of what it said on
 // standard error comes back in any case. When run returns, no process of its group is
-// left, nor, where the system tells (Linux), one that left the group.
+// left, nor, where the system tells (Linux), one that left the group. When this process is
+// killed, so is the program on Linux and Windows; elsewhere it ends when it prints a line.
 func (p *process) run(ctx context.Context, input []byte, each func(line []byte) bool) (said string, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"mem/core/change"
 	"mem/core/memdir"
@@ -110,8 +109,8 @@ func (r *comparison) dropEntries(base, now string) string {
 	return now
 }
 
-// restoreEntries puts back entries that may not vanish: of pinned topics, and of those
-// whose deletion was refused.
+// restoreEntries puts back entries that may not vanish, where they stood: of pinned topics,
+// and of those whose deletion was refused.
 func (r *comparison) restoreEntries(base, now string) string {
 	if base == now || len(r.pinned)+len(r.held) == 0 {
 		return now
@@ -121,8 +120,7 @@ func (r *comparison) restoreEntries(base, now string) string {
 		if !e.List || !r.final[e.Target] || !r.pinned[e.Target] && !r.held[e.Target] || x.Entry(e.Target) != nil {
 			continue
 		}
-		line := strings.TrimSpace(before.Text().Slice(before.Text().Line(e.Line)))
-		now = applied(now, x.Insert(line))
+		now = applied(now, x.PutBack(before, e))
 		x = memfile.ParseIndex(now)
 		if r.pinned[e.Target] {
 			r.refuse(memfile.IndexName, "the entry of "+memdir.ShownName(e.Target)+" was taken out; the topic is pinned, so the entry stays")

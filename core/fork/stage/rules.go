@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -130,6 +131,25 @@ func (s *Stage) Rebase(rel, hash string) (bool, error) {
 		s.folded[Fold(p)] = p
 	}
 	return true, nil
+}
+
+// Reset puts every file of the stage back to what it began as.
+func (s *Stage) Reset(ctx context.Context) error {
+	t, err := s.walk(ctx)
+	if err != nil {
+		return err
+	}
+	for p, now := range t.files {
+		if base, known := s.base[p]; !known || base != now {
+			err = errors.Join(err, s.Restore(p))
+		}
+	}
+	for p := range s.base {
+		if _, there := t.files[p]; !there && !t.keeps(p) {
+			err = errors.Join(err, s.Restore(p))
+		}
+	}
+	return err
 }
 
 // Restore puts a file of the stage back to what it began as, or removes one that came.

@@ -61,10 +61,11 @@ const (
 )
 
 const (
-	folder   = "stages"
-	copyName = "memory"
-	baseName = "base"
-	keepName = "keep"
+	folder       = "stages"
+	copyName     = "memory"
+	baseName     = "base"
+	keepName     = "keep"
+	attachedName = "attached"
 	// staleAfter is when a stage that nobody closed is taken for a crashed run's.
 	staleAfter = 24 * time.Hour
 	// keptFor is how long a stage waits for a host.
@@ -187,6 +188,23 @@ func (s *Stage) Keep() error {
 		return fmt.Errorf("keeping the stage: %w", err)
 	}
 	return nil
+}
+
+// Attach keeps something of the job's beside the copy, for whoever opens the stage.
+func (s *Stage) Attach(content []byte) error {
+	if err := os.WriteFile(filepath.Join(s.dir, attachedName), content, 0o600); err != nil {
+		return fmt.Errorf("keeping what belongs to a stage: %w", err)
+	}
+	return nil
+}
+
+// Attached gives what was attached, nil where nothing was.
+func (s *Stage) Attached() ([]byte, error) {
+	b, err := os.ReadFile(filepath.Join(s.dir, attachedName))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("reading what belongs to a stage: %w", err)
+	}
+	return b, nil
 }
 
 // Close removes the stage.

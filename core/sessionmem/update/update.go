@@ -298,6 +298,12 @@ func write(ctx context.Context, h *work.House, r *job.Run, conf settings.Session
 // written has the agent work once, and gives the summary that it left.
 func written(ctx context.Context, h *work.House, r *job.Run, choice engine.Choice, o work.Order, dir string) (string, error) {
 	out, err := h.Loose(ctx, r, choice, o, dir)
+	if err == nil {
+		var refused []job.Refused
+		if refused, err = beside(dir); len(refused) > 0 {
+			r.Progress(func(x *job.Record) { x.Refused = append(x.Refused, refused...) })
+		}
+	}
 	switch {
 	case err != nil:
 		return "", err
