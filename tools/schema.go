@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -128,7 +129,9 @@ func (s schema) with(more ...property) schema {
 }
 
 // demands is what object says of an object besides its properties.
-var demands = regexp.MustCompile(`(?:,"required":\[[^\]]*\])?,"additionalProperties":false`)
+var demands = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:,"required":\[[^\]]*\])?,"additionalProperties":false`)
+})
 
 // published gives the schema of results as clients are told it: what there may be, and
 // what it means. What has to be there, and that there is nothing else, is left out: the
@@ -142,7 +145,7 @@ func (s schema) published() json.RawMessage {
 		}
 		value := p.told
 		if value == "" {
-			value = raw(demands.ReplaceAllString(string(p.value), ""))
+			value = raw(demands().ReplaceAllString(string(p.value), ""))
 		}
 		out = append(append(append(out, quote(p.name)...), ':'), value...)
 	}

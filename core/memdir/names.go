@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -161,7 +162,7 @@ func badElement(el string) string {
 		return fmt.Sprintf(`%q holds one of <>:"|?*, which Windows refuses`, el)
 	case reserved(el):
 		return fmt.Sprintf("%q is a device name on Windows", el)
-	case shortName.MatchString(el):
+	case shortName().MatchString(el):
 		return fmt.Sprintf("%q is how Windows shortens another name", el)
 	}
 	low := strings.ToLower(el)
@@ -188,7 +189,7 @@ func hiddenRune(r rune) bool {
 }
 
 // shortName is a name of the 8.3 form, which may be another file's second name.
-var shortName = regexp.MustCompile(`^[^.]{1,6}~[0-9]+(\.|$)`)
+var shortName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^.]{1,6}~[0-9]+(\.|$)`) })
 
 // reserved names the device names of Windows, with any extension.
 func reserved(el string) bool {
