@@ -172,12 +172,22 @@ func whole(a answer, check *validator) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if room := maxResultSize - rest - utf8.RuneCount(b); len(a.text) > room/6 {
-		if short := memory.Fit(a.text, max(room, 0)); short != a.text {
-			a.text = short + "\n(cut; the structured part of this result has all of it)"
-		}
+	if len(a.text) > (maxResultSize-rest-len(b))/6 { // else they fit; there are no more characters than bytes
+		a.text = fitted(a.text, maxResultSize-rest-utf8.RuneCount(b))
 	}
 	return &mcp.CallToolResult{StructuredContent: json.RawMessage(b), Content: []mcp.Content{mcp.NewTextContent(a.text)}}, nil
+}
+
+// fitted ends words early that are more than there is room for, in characters.
+func fitted(words string, room int) string {
+	if len(words) <= room/6 {
+		return words
+	}
+	short := memory.Fit(words, max(room, 0))
+	if short == words {
+		return words
+	}
+	return short + "\n(cut; the structured part of this result has all of it)"
 }
 
 // encodeArguments gives the arguments of a call as JSON; a call without any has an object
