@@ -52,11 +52,17 @@ func (s *shape) check(b []byte, noun string) (string, error) {
 	return strings.Join(l.faults, "; "), nil
 }
 
-func (l *look) fault(format string, args ...any) {
-	if len(l.faults) == maxFaults {
-		l.more++
-		return
+// room reports whether one more fault is told, and counts it where not: words that nobody
+// reads are not made.
+func (l *look) room() bool {
+	if len(l.faults) < maxFaults {
+		return true
 	}
+	l.more++
+	return false
+}
+
+func (l *look) fault(format string, args ...any) {
 	l.faults = append(l.faults, fmt.Sprintf(format, args...))
 }
 
@@ -139,7 +145,7 @@ func (l *look) value(i int, s *shape) (end int, ok bool) {
 
 func (l *look) typed(s *shape, kind string) bool {
 	ok := s.admits(kind)
-	if !ok {
+	if !ok && l.room() {
 		if kind == "integer" {
 			kind = "number"
 		}
@@ -156,7 +162,9 @@ func (l *look) oneOf(s *shape, text []byte) {
 			return
 		}
 	}
-	l.fault("%s is %s; it must be one of %s", l.at(), quotedName(got), quotedNames(s.enum))
+	if l.room() {
+		l.fault("%s is %s; it must be one of %s", l.at(), quotedName(got), quotedNames(s.enum))
+	}
 }
 
 func (l *look) number(s *shape, text []byte) {
@@ -171,9 +179,13 @@ func (l *look) number(s *shape, text []byte) {
 	switch {
 	case errors.Is(err, strconv.ErrSyntax):
 	case s.min != nil && n < *s.min:
-		l.fault("%s is %s; it must be at least %v", l.at(), text, *s.min)
+		if l.room() {
+			l.fault("%s is %s; it must be at least %v", l.at(), text, *s.min)
+		}
 	case s.max != nil && n > *s.max:
-		l.fault("%s is %s; it must be at most %v", l.at(), text, *s.max)
+		if l.room() {
+			l.fault("%s is %s; it must be at most %v", l.at(), text, *s.max)
+		}
 	}
 }
 
@@ -210,7 +222,8 @@ func (l *look) array(i int, s *shape) (end int, ok bool) {
 
 func (l *look) object(i int, s *shape) (end int, ok bool) {
 	var seen uint64
-	var unknown []string
+	var unknown []string // as many as are told
+	strange := 0
 	i = skipBlanks(l.b, i+1)
 	if i < len(l.b) && l.b[i] == '}' {
 		l.missing(s, seen)
@@ -231,7 +244,9 @@ func (l *look) object(i int, s *shape) (end int, ok bool) {
 		switch {
 		case known:
 		case s.closed:
-			unknown = append(unknown, unquote(name))
+			if strange++; strange <= maxFaults {
+				unknown = append(unknown, unquote(name))
+			}
 		default:
 			p.shape = s.extra
 		}
@@ -249,10 +264,10 @@ func (l *look) object(i int, s *shape) (end int, ok bool) {
 		i = skipBlanks(l.b, i+1)
 	}
 	l.path = l.path[:len(l.path)-1]
-	if n := len(unknown); n > 0 {
-		told := quotedNames(unknown[:min(n, maxFaults)])
-		if n > maxFaults {
-			told += fmt.Sprintf(" and %d more", n-maxFaults)
+	if strange > 0 && l.room() {
+		told := quotedNames(unknown)
+		if strange > maxFaults {
+			told += fmt.Sprintf(" and %d more", strange-maxFaults)
 		}
 		l.fault("there is no %s %s", l.noun, told)
 	}
@@ -276,7 +291,7 @@ func (l *look) missing(s *shape, seen uint64) {
 		return
 	}
 	for i, name := range s.required {
-		if seen&(1<<i) == 0 {
+		if seen&(1<<i) == 0 && l.room() {
 			l.path = append(l.path, step{name: []byte(quote(name))})
 			l.fault("%s is missing", l.at())
 			l.path = l.path[:len(l.path)-1]
