@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mem/core/memfile"
 	"mem/core/text"
@@ -87,16 +88,20 @@ const maxIgnore = 1 << 10
 // A comment names one rule or several, with commas or spaces between them, and may
 // say why behind them.
 var (
-	htmlIgnore = regexp.MustCompile(`^<!--\s*mem-ignore-([\w-]*\w)(?:[\s:]+((?:[^<]|<[^!])*?))?\s*-->`)
-	yamlIgnore = regexp.MustCompile(`(?m)^[ \t]*(#[ \t]*mem-ignore-([\w-]*\w)(?:[ \t:]+([^\r\n]*?))?)[ \t]*\r?$`)
-	ruleName   = regexp.MustCompile(`[^\s,]+`)
-	reasonMark = regexp.MustCompile(`(?:^|\s)--|--(?:\s|$)|[—–:]`)
+	htmlIgnore = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^<!--\s*mem-ignore-([\w-]*\w)(?:[\s:]+((?:[^<]|<[^!])*?))?\s*-->`)
+	})
+	yamlIgnore = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^[ \t]*(#[ \t]*mem-ignore-([\w-]*\w)(?:[ \t:]+([^\r\n]*?))?)[ \t]*\r?$`)
+	})
+	ruleName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^\s,]+`) })
+	reasonMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|\s)--|--(?:\s|$)|[—–:]`) })
 )
 
 // IsIgnore reports whether a comment of HTML is an ignore comment, be it a right one.
 func IsIgnore(comment string) bool {
 	comment = strings.TrimLeft(comment, " \t")
-	return htmlIgnore.MatchString(comment[:min(len(comment), maxIgnore)])
+	return htmlIgnore().MatchString(comment[:min(len(comment), maxIgnore)])
 }
 
 // findIgnores finds the ignore comments of a file, in order: those of YAML in the
@@ -119,13 +124,13 @@ func findIgnores(d *Doc) []Ignore {
 		var names text.Span
 		if m[4] >= 0 {
 			names = span(4)
-			if why := reasonMark.FindStringIndex(t.Slice(names)); why != nil {
+			if why := reasonMark().FindStringIndex(t.Slice(names)); why != nil {
 				g.Reason = true
 				names.End = names.Start + why[0]
 			}
 		}
 		if g.File || g.Form == IgnoreNextLine {
-			for _, n := range ruleName.FindAllStringIndex(t.Slice(names), -1) {
+			for _, n := range ruleName().FindAllStringIndex(t.Slice(names), -1) {
 				g.Name = text.Span{Start: names.Start + n[0], End: names.Start + n[1]}
 				g.Rule = strings.Clone(t.Slice(g.Name))
 				out, named = append(out, g), true
@@ -137,7 +142,7 @@ func findIgnores(d *Doc) []Ignore {
 		}
 	}
 	if fm := d.File.Front; fm != nil && strings.Contains(t.Slice(fm.YAML), ignoreMark) {
-		for _, m := range yamlIgnore.FindAllStringSubmatchIndex(t.Slice(fm.YAML), -1) {
+		for _, m := range yamlIgnore().FindAllStringSubmatchIndex(t.Slice(fm.YAML), -1) {
 			if at := fm.YAML.Start; !inValue(d.File, at+m[2]) {
 				add(at, m[2:])
 			}
@@ -154,7 +159,7 @@ func findIgnores(d *Doc) []Ignore {
 		}
 		at += i
 		end := min(len(src), at+maxIgnore)
-		if m := htmlIgnore.FindStringSubmatchIndex(src[at:end]); m != nil && !memfile.In(o.Code, at) {
+		if m := htmlIgnore().FindStringSubmatchIndex(src[at:end]); m != nil && !memfile.In(o.Code, at) {
 			add(at, m)
 			at += m[1]
 			continue

@@ -3,7 +3,6 @@ package tools
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -127,8 +126,24 @@ func (s schema) with(more ...property) schema {
 	return append(append(schema{}, more...), s...)
 }
 
-// demands is what object says of an object besides its properties.
-var demands = regexp.MustCompile(`(?:,"required":\[[^\]]*\])?,"additionalProperties":false`)
+// withoutDemands takes out of a schema what object says of objects besides their
+// properties: which ones there have to be, and that there are no others.
+func withoutDemands(value raw) string {
+	const closed, required = `,"additionalProperties":false`, `,"required":[`
+	var b strings.Builder
+	rest := string(value)
+	for {
+		before, after, found := strings.Cut(rest, closed) // in a text its quotation marks would be escaped
+		if i := strings.LastIndex(before, required); found && i >= 0 && strings.IndexByte(before[i:], ']') == len(before)-i-1 {
+			before = before[:i]
+		}
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		rest = after
+	}
+}
 
 // published gives the schema of results as clients are told it: what there may be, and
 // what it means. What has to be there, and that there is nothing else, is left out: the
@@ -142,7 +157,7 @@ func (s schema) published() json.RawMessage {
 		}
 		value := p.told
 		if value == "" {
-			value = raw(demands.ReplaceAllString(string(p.value), ""))
+			value = raw(withoutDemands(p.value))
 		}
 		out = append(append(append(out, quote(p.name)...), ':'), value...)
 	}

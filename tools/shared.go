@@ -68,10 +68,16 @@ func changed() schema {
 
 // words puts a result into lines, leaving out empty ones.
 func words(lines ...string) string {
+	n := 0
+	for _, l := range lines {
+		n += len(l) + 1
+	}
 	var b strings.Builder
+	b.Grow(n)
 	for _, l := range lines {
 		if l != "" {
-			b.WriteString(l + "\n")
+			b.WriteString(l)
+			b.WriteByte('\n')
 		}
 	}
 	return strings.TrimRight(b.String(), "\n")

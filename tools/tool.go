@@ -110,13 +110,18 @@ func (s spec) bind(open Opener, of SessionsOf, questions *questions, checks *che
 				reply, err = failed(fmt.Errorf("the tool %s broke down: %v. The others go on; please report this with: %s", s.name, r, firstFrames())), nil
 			}
 		}()
-		if err := check.check(req.Params.Arguments); err != nil {
-			return failed(err), nil
+		raw, err := encodeArguments(req.Params.Arguments)
+		if err == nil {
+			err = check.check(raw)
 		}
-		name, args := storeOf(req.Params.Arguments)
-		raw, err := json.Marshal(args)
 		if err != nil {
 			return failed(err), nil
+		}
+		name, others, named := storeOf(req.Params.Arguments)
+		if named {
+			if raw, err = json.Marshal(others); err != nil {
+				return failed(err), nil
+			}
 		}
 		ctx = withRoots(ctx, req)
 		if _, err := memdir.ParseStore(name); err != nil {
@@ -167,24 +172,44 @@ func whole(a answer, check *validator) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if room := maxResultSize - rest - utf8.RuneCount(b); len(a.text) > room/6 {
-		if short := memory.Fit(a.text, max(room, 0)); short != a.text {
-			a.text = short + "\n(cut; the structured part of this result has all of it)"
-		}
+	if len(a.text) > (maxResultSize-rest-len(b))/6 { // else they fit; there are no more characters than bytes
+		a.text = fitted(a.text, maxResultSize-rest-utf8.RuneCount(b))
 	}
 	return &mcp.CallToolResult{StructuredContent: json.RawMessage(b), Content: []mcp.Content{mcp.NewTextContent(a.text)}}, nil
 }
 
-// storeOf takes the store out of checked arguments, since every tool has it.
-func storeOf(checked any) (store string, rest any) {
+// fitted ends words early that are more than there is room for, in characters.
+func fitted(words string, room int) string {
+	if len(words) <= room/6 {
+		return words
+	}
+	short := memory.Fit(words, max(room, 0))
+	if short == words {
+		return words
+	}
+	return short + "\n(cut; the structured part of this result has all of it)"
+}
+
+// encodeArguments gives the arguments of a call as JSON; a call without any has an object
+// without properties.
+func encodeArguments(args any) (json.RawMessage, error) {
+	if args == nil {
+		return json.RawMessage("{}"), nil
+	}
+	return json.Marshal(args)
+}
+
+// storeOf takes the store out of checked arguments, since every tool has it. It reports
+// whether it is among them.
+func storeOf(checked any) (store string, rest any, named bool) {
 	all, _ := checked.(map[string]any)
-	store, ok := all[storeName].(string)
-	if !ok {
-		return "", checked
+	store, named = all[storeName].(string)
+	if !named {
+		return "", checked, false
 	}
 	others := maps.Clone(all)
 	delete(others, storeName)
-	return store, others
+	return store, others, true
 }
 
 // takesStore reports whether the tool works on the memory that its argument names.

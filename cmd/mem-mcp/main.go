@@ -19,6 +19,7 @@ var version = "dev"
 func main() { os.Exit(run()) }
 
 func run() int {
+	term.CollectLate()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	term.CatchBrokenPipe()

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mem/core/guard"
 	"mem/core/memdir"
@@ -14,11 +15,17 @@ import (
 
 var (
 	// homePath is a path below somebody's home directory, which names them.
-	homePath = regexp.MustCompile(`(?i)(?:^|[^\w./\\-])((?:/home/|/users/|[a-z]:[\\/]users[\\/])([^\s/\\:"'<>|*?` + "`" + `)\]]+))`)
+	homePath = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:^|[^\w./\\-])((?:/home/|/users/|[a-z]:[\\/]users[\\/])([^\s/\\:"'<>|*?` + "`" + `)\]]+))`)
+	})
 	// email is an address as people write it. Those of examples, of services that nobody reads
 	// and of git's remotes are no person's.
-	email      = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)
-	noPerson   = regexp.MustCompile(`(?i)^(?:git|hg|noreply|no-reply|donotreply)@|@(?:[\w-]+\.)*(?:example\.(?:com|org|net)|example|invalid|test|localhost)$|@users\.noreply\.`)
+	email = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)
+	})
+	noPerson = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(?:git|hg|noreply|no-reply|donotreply)@|@(?:[\w-]+\.)*(?:example\.(?:com|org|net)|example|invalid|test|localhost)$|@users\.noreply\.`)
+	})
 	noHomeUser = []string{"user", "users", "username", "you", "your-name", "yourname", "name", "me", "runner", "vscode", "node", "shared", "public", "example", "alice", "bob"}
 )
 
@@ -111,7 +118,7 @@ func personalPath(line, home string) string {
 	if len(home) > 3 && home != "/root" && strings.Contains(line, home) {
 		return "it holds the path of your home directory"
 	}
-	for _, m := range homePath.FindAllStringSubmatch(line, 10) {
+	for _, m := range homePath().FindAllStringSubmatch(line, 10) {
 		user := strings.ToLower(strings.TrimRight(m[2], ".,;"))
 		if user == "" || strings.ContainsAny(user, "$%<{") || slices.Contains(noHomeUser, user) {
 			continue
@@ -122,8 +129,8 @@ func personalPath(line, home string) string {
 }
 
 func personalMail(line string) string {
-	for _, m := range email.FindAllString(line, 10) {
-		if !noPerson.MatchString(m) {
+	for _, m := range email().FindAllString(line, 10) {
+		if !noPerson().MatchString(m) {
 			return m
 		}
 	}

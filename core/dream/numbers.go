@@ -4,12 +4,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mem/core/memdir"
 )
 
 // numeral matches numbers, versions and dates.
-var numeral = regexp.MustCompile(`[0-9]+(?:[.:/-][0-9]+)*`)
+var numeral = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+(?:[.:/-][0-9]+)*`) })
 
 // maxNumbers bounds the numbers that are named.
 const maxNumbers = 4
@@ -17,7 +18,7 @@ const maxNumbers = 4
 // numbersApart names the numbers that only one of two texts has, where both have such: a
 // sign that they say different things about one matter. "" where they do not.
 func numbersApart(a, b string) string {
-	x, y := compact(numeral.FindAllString(a, 1000)), compact(numeral.FindAllString(b, 1000))
+	x, y := compact(numeral().FindAllString(a, 1000)), compact(numeral().FindAllString(b, 1000))
 	only := func(of, without []string) []string {
 		return slices.DeleteFunc(slices.Clone(of), func(s string) bool { _, has := slices.BinarySearch(without, s); return has })
 	}

@@ -53,19 +53,19 @@ func (c Client) Command(goos, program string, flags ...string) string {
 	return strings.Join(words, " ")
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,~-]+$`)
+var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,~-]+$`) })
 
 // quoted makes a word one of the client's shell: that of POSIX, which is what clients
 // use on Windows too; forward slashes are understood everywhere there.
 func quoted(goos, w string) string {
 	if goos == "windows" {
 		w = strings.ReplaceAll(w, `\`, "/")
-		if plainWord.MatchString(w) {
+		if plainWord().MatchString(w) {
 			return w
 		}
 		return `"` + w + `"`
 	}
-	if plainWord.MatchString(w) && !strings.HasPrefix(w, "~") {
+	if plainWord().MatchString(w) && !strings.HasPrefix(w, "~") {
 		return w
 	}
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -56,13 +57,13 @@ func (j *Jobs) lock() (unlock func(), err error) {
 	}, nil
 }
 
-var lockNames = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+var lockNames = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`) })
 
 // TryLock takes the lock of this name among all processes of this memory, if nobody has
 // it: ok is false when somebody does. It ends with unlock or with the process. Names are
 // lower-case letters, digits and dashes.
 func (j *Jobs) TryLock(name string) (unlock func(), ok bool, err error) {
-	if !lockNames.MatchString(name) {
+	if !lockNames().MatchString(name) {
 		return nil, false, fmt.Errorf("%q is no name of a lock", name)
 	}
 	dir := filepath.Join(j.state, locksDir)

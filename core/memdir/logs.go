@@ -6,6 +6,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"mem/core/memfile"
@@ -78,7 +79,7 @@ func (v *View) readMonth(dir string) {
 }
 
 // entryHeading matches a line that would pass for the heading of another entry.
-var entryHeading = regexp.MustCompile(`(?m)^## \d\d:\d\d:\d\d `)
+var entryHeading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^## \d\d:\d\d:\d\d `) })
 
 // LogEntry gives the text that a daily log gets for one memory or note. A log
 // entry is a heading with the local time, and what was written below it.
@@ -102,7 +103,7 @@ func LogEntry(at time.Time, n LogNote) string {
 		if n.Type != "" || n.Description != "" || n.Origin != "" {
 			b.WriteString("\n")
 		}
-		b.WriteString(entryHeading.ReplaceAllString(body, `\$0`) + "\n")
+		b.WriteString(entryHeading().ReplaceAllString(body, `\$0`) + "\n")
 	}
 	b.WriteString("\n")
 	return b.String()

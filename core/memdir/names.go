@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -75,6 +76,11 @@ func CheckTopicPath(p string) error {
 	if err := CheckPath(p); err != nil {
 		return err
 	}
+	return CheckTopic(p)
+}
+
+// CheckTopic is what CheckTopicPath asks for besides CheckPath, of a path that passed that.
+func CheckTopic(p string) error {
 	if p == memfile.IndexName {
 		return fmt.Errorf("%s is the index, not a topic; choose another name", p)
 	}
@@ -161,13 +167,15 @@ func badElement(el string) string {
 		return fmt.Sprintf(`%q holds one of <>:"|?*, which Windows refuses`, el)
 	case reserved(el):
 		return fmt.Sprintf("%q is a device name on Windows", el)
-	case shortName.MatchString(el):
+	case strings.IndexByte(el, '~') > 0 && shortName().MatchString(el):
 		return fmt.Sprintf("%q is how Windows shortens another name", el)
 	}
-	low := strings.ToLower(el)
-	for _, enc := range []string{"%2e", "%2f", "%5c", "%00", "%25"} {
-		if strings.Contains(low, enc) {
-			return fmt.Sprintf("%q holds an encoded dot, slash or NUL", el)
+	if strings.IndexByte(el, '%') >= 0 {
+		low := strings.ToLower(el)
+		for _, enc := range []string{"%2e", "%2f", "%5c", "%00", "%25"} {
+			if strings.Contains(low, enc) {
+				return fmt.Sprintf("%q holds an encoded dot, slash or NUL", el)
+			}
 		}
 	}
 	for _, r := range el {
@@ -181,6 +189,9 @@ func badElement(el string) string {
 // hiddenRune names characters that do not show. The two joiners are left out:
 // Persian names and emoji need them.
 func hiddenRune(r rune) bool {
+	if r >= ' ' && r < 0x7F {
+		return false // most are, and the tables are large
+	}
 	if strings.ContainsRune(joiners, r) {
 		return false
 	}
@@ -188,7 +199,7 @@ func hiddenRune(r rune) bool {
 }
 
 // shortName is a name of the 8.3 form, which may be another file's second name.
-var shortName = regexp.MustCompile(`^[^.]{1,6}~[0-9]+(\.|$)`)
+var shortName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^.]{1,6}~[0-9]+(\.|$)`) })
 
 // reserved names the device names of Windows, with any extension.
 func reserved(el string) bool {

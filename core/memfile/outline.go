@@ -3,6 +3,7 @@ package memfile
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -112,7 +113,7 @@ func (b *builder) heading(n *ast.Heading) {
 		words = append(words, strings.TrimSpace(string(seg.Value(b.src))))
 		last = b.t.LineAt(b.part.Start + max(seg.Stop-1, seg.Start))
 	}
-	if !atxHeading.MatchString(lineText(b.t, first)) {
+	if !atxHeading().MatchString(lineText(b.t, first)) {
 		last++ // the line of "=" or "-" below the text
 	}
 	line := text.Span{Start: b.t.FullLine(first).Start, End: b.t.FullLine(last).End}
@@ -122,7 +123,7 @@ func (b *builder) heading(n *ast.Heading) {
 	b.o.Headings = append(b.o.Headings, Heading{Level: n.Level, Text: strings.Join(words, " "), Line: line})
 }
 
-var atxHeading = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]|$)`)
+var atxHeading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]|$)`) })
 
 // fenced records the text of a fenced block and the words behind its opening
 // fence.

@@ -94,8 +94,8 @@ func outlineByLine(t *text.Text, part text.Span) Outline {
 			}
 		case strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~"):
 			fence, fenceStart = trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, trimmed[:1]))], line.End
-		case atxHeading.MatchString(l):
-			level := len(atxHeading.FindStringSubmatch(l)[1])
+		case atxHeading().MatchString(l):
+			level := len(atxHeading().FindStringSubmatch(l)[1])
 			o.Headings = append(o.Headings, Heading{Level: level, Line: line,
 				Text: strings.TrimSpace(strings.TrimRight(strings.TrimSpace(trimmed[level:]), "#"))})
 		case strings.HasPrefix(trimmed, "<!--"):

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -179,15 +180,21 @@ func lenientValue(raw string) string {
 var (
 	// resolvedWord and resolvedNumber match plain scalars that some YAML parser
 	// (1.1 or 1.2) does not read as strings.
-	resolvedWord   = regexp.MustCompile(`^(?i:true|false|yes|no|on|off|y|n|null|~|[-+]?\.(inf|nan))$`)
-	resolvedNumber = regexp.MustCompile(`^[-+]?(\.?[0-9][0-9_.,]*([eE][-+]?[0-9]+)?|0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|[0-9][0-9_]*(:[0-9]+)+(\.[0-9]*)?)$`)
-	resolvedDate   = regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt \t].*)?$`)
+	resolvedWord = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?i:true|false|yes|no|on|off|y|n|null|~|[-+]?\.(inf|nan))$`)
+	})
+	resolvedNumber = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[-+]?(\.?[0-9][0-9_.,]*([eE][-+]?[0-9]+)?|0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|[0-9][0-9_]*(:[0-9]+)+(\.[0-9]*)?)$`)
+	})
+	resolvedDate = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt \t].*)?$`) })
 	// clientTime is how the client writes its modified stamp: not in quotes.
-	clientTime = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z$`)
+	clientTime = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z$`)
+	})
 )
 
 func resolved(v string) bool {
-	return resolvedWord.MatchString(v) || resolvedNumber.MatchString(v) || resolvedDate.MatchString(v)
+	return resolvedWord().MatchString(v) || resolvedNumber().MatchString(v) || resolvedDate().MatchString(v)
 }
 
 // Scalar gives value as a YAML scalar on one line: plain where that is safe,
@@ -203,7 +210,7 @@ func Scalar(value string) string {
 // scalarFor is Scalar but for the client's time stamp, which stays in the shape
 // that the client gives it.
 func scalarFor(key, value string) string {
-	if key == "modified" && clientTime.MatchString(value) {
+	if key == "modified" && clientTime().MatchString(value) {
 		return value
 	}
 	return Scalar(value)

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/aymanbagabas/go-udiff"
 
@@ -61,7 +62,7 @@ type HistoryOptions struct {
 }
 
 // changeID is the form of a change's id, which is the cursor too.
-var changeID = regexp.MustCompile(`^[0-9a-z]{13}$`)
+var changeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-z]{13}$`) })
 
 const (
 	defaultEvents = 20
@@ -93,7 +94,7 @@ func (m *Memory) History(ctx context.Context, o HistoryOptions) (*History, error
 		h.Changes = append(h.Changes, ev)
 		return h, nil
 	}
-	if o.Cursor != "" && !changeID.MatchString(o.Cursor) {
+	if o.Cursor != "" && !changeID().MatchString(o.Cursor) {
 		return nil, fmt.Errorf("cursor %s is not one that an earlier result gave; leave it out to start from the newest change", memdir.ShownName(o.Cursor))
 	}
 	limit := o.Limit

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"mem/core/memdir"
 	"mem/core/memfile"
@@ -214,7 +215,11 @@ func (m *Memory) Read(ctx context.Context, ref, cursor string) (*Read, error) {
 		f := memdir.FillOf(m.store.ParseIndex(b.File.Text.String()), m.rule())
 		r.Fill = &f
 	}
-	page, next, err := pageOf(strings.ToValidUTF8(b.File.Text.String(), "\uFFFD"), offset, Size(r.Notice)+Size(r.Problems)+Size(r.Path))
+	whole := b.File.Text.String()
+	if !utf8.ValidString(whole) { // a look is much cheaper than a walk
+		whole = strings.ToValidUTF8(whole, "\uFFFD")
+	}
+	page, next, err := pageOf(whole, offset, Size(r.Notice)+Size(r.Problems)+Size(r.Path))
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +247,7 @@ func (m *Memory) direct(ref string) (*memdir.Body, error) {
 			return nil, fs.ErrNotExist
 		}
 	}
-	if memdir.CheckTopicPath(p) == nil && m.there(".git") {
+	if memdir.CheckTopic(p) == nil && m.there(".git") {
 		return nil, fs.ErrNotExist
 	}
 	return m.store.Load(p)

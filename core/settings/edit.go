@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -53,7 +54,7 @@ func EditConfig(path string, data []byte, set []Setting) ([]byte, error) {
 func byHand(s Setting) string { return s.Key + " = " + scalar(s.Text) }
 
 // plainText is what needs no quotes in YAML and is no number, truth or null.
-var plainText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./@+-]*(:[A-Za-z0-9_./@+-]+)*$`)
+var plainText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./@+-]*(:[A-Za-z0-9_./@+-]+)*$`) })
 
 // scalar writes a value. JSON's strings are YAML's.
 func scalar(text string) string {
@@ -61,7 +62,7 @@ func scalar(text string) string {
 	case "true", "false", "yes", "no", "on", "off", "null", "y", "n":
 		return text
 	}
-	if plainText.MatchString(text) {
+	if plainText().MatchString(text) {
 		return text
 	}
 	var b strings.Builder

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -17,13 +18,13 @@ import (
 const MaxStores = 20
 
 // folderName is the form of a name under which a folder is addressed.
-var folderName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+var folderName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`) })
 
 // checkFolder says why a name or its folder cannot be taken. Whether the folder is
 // there is seen when it is opened.
 func checkFolder(name, folder string) error {
 	switch {
-	case !folderName.MatchString(name):
+	case !folderName().MatchString(name):
 		return errors.New("is no name of a folder: it has up to 64 small letters, digits, dashes and underscores")
 	case strings.ContainsFunc(folder, unicode.IsControl):
 		return errors.New("holds a control character")

@@ -212,7 +212,7 @@ func (k Key) schema() *object {
 	if k.Type == TypeFolders {
 		o.set("type", []string{"object", "null"})
 		names, folder := &object{}, &object{}
-		names.set("pattern", folderName.String())
+		names.set("pattern", folderName().String())
 		folder.set("type", "string")
 		o.set("propertyNames", names)
 		o.set("maxProperties", MaxStores)

@@ -85,7 +85,7 @@ const (
 	headSize = 256 << 10
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 // markAt gives the checksum of what stands before an offset.
 func markAt(src io.ReaderAt, offset int64) (uint32, error) {
@@ -94,7 +94,7 @@ func markAt(src io.ReaderAt, offset int64) (uint32, error) {
 	if _, err := src.ReadAt(b, offset-n); err != nil && !errors.Is(err, io.EOF) {
 		return 0, err
 	}
-	return crc32.Checksum(b, castagnoli), nil
+	return crc32.Checksum(b, castagnoli()), nil
 }
 
 // lastLineEnd gives the offset after the last line end in [from, size), or from.

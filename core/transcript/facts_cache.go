@@ -76,7 +76,7 @@ func (s *shelf) load() {
 	}
 	head, body, ok := bytes.Cut(data, []byte("\n"))
 	var h factsHeader
-	if !ok || json.Unmarshal(head, &h) != nil || h.Version != factsVersion || h.Size != len(body) || h.Sum != crc32.Checksum(body, castagnoli) {
+	if !ok || json.Unmarshal(head, &h) != nil || h.Version != factsVersion || h.Size != len(body) || h.Sum != crc32.Checksum(body, castagnoli()) {
 		return
 	}
 	var kept shelf
@@ -130,7 +130,7 @@ func (s *shelf) save(there map[string]bool, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	head, err := json.Marshal(factsHeader{Version: factsVersion, Size: len(body), Sum: crc32.Checksum(body, castagnoli)})
+	head, err := json.Marshal(factsHeader{Version: factsVersion, Size: len(body), Sum: crc32.Checksum(body, castagnoli())})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"mem/diagnostics"
 )
@@ -114,15 +115,15 @@ func uriOf(path string) string {
 
 // What a message must not hold by chance: a link, and a placeholder.
 var (
-	sarifLink        = regexp.MustCompile(`\[([^\[\]]*)\]\(`)
-	sarifPlaceholder = regexp.MustCompile(`\{(\d+)\}`)
+	sarifLink        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[([^\[\]]*)\]\(`) })
+	sarifPlaceholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{(\d+)\}`) })
 )
 
 // message gives a text as a message of SARIF, in which names of files and other
 // data make no links.
 func message(s string) string {
-	s = sarifLink.ReplaceAllString(s, `\[$1\](`)
-	return sarifPlaceholder.ReplaceAllString(s, `{{$1}}`)
+	s = sarifLink().ReplaceAllString(s, `\[$1\](`)
+	return sarifPlaceholder().ReplaceAllString(s, `{{$1}}`)
 }
 
 // semantic gives a version without its v, "" where it is no semantic one.

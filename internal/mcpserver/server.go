@@ -49,6 +49,8 @@ type Server struct {
 	opt Options
 	mcp *server.MCPServer
 
+	filled sync.Once // with tools, resources and prompts
+
 	mu       sync.Mutex
 	opened   *memory.Memory
 	unrooted *memory.Memory   // for resources, while the client's roots are unknown
@@ -75,7 +77,14 @@ func New(opt Options) *Server {
 		s.opt.Tools.Background = func(f func(context.Context)) { s.background.Go(func() { f(s.life) }) }
 	}
 	s.opt.Memory.Store = "" // what is opened first is the project's
+	hooks := &server.Hooks{}
+	hooks.AddBeforeAny(func(_ context.Context, _ any, method mcp.MCPMethod, _ any) {
+		if method != mcp.MethodInitialize && method != mcp.MethodPing {
+			s.fill()
+		}
+	})
 	s.mcp = server.NewMCPServer(Name, opt.Version,
+		server.WithHooks(hooks),
 		server.WithTitle("Memory"),
 		server.WithInstructions(strings.TrimSpace(instructions)),
 		server.WithToolCapabilities(false),
@@ -86,15 +95,26 @@ func New(opt Options) *Server {
 		server.WithResourceRecovery(),
 		server.WithPaginationLimit(pageSize),
 	)
-	for _, t := range tools.Toolsets() {
-		s.mcp.AddTools(t.Bind(s.open, s.sessionsOf, s.opt.Tools)...)
-	}
-	fixed, templates := resources.All(s.openToRead, s.sessionsOf, notFound)
-	s.mcp.AddResources(fixed...)
-	s.mcp.AddResourceTemplates(templates...)
-	s.mcp.AddPrompts(resources.Prompts()...)
 	s.mcp.AddNotificationHandler(string(mcp.MethodNotificationRootsListChanged), func(context.Context, mcp.JSONRPCNotification) { s.forget() })
+	s.mcp.AddNotificationHandler(string(mcp.MethodNotificationInitialized), func(context.Context, mcp.JSONRPCNotification) {
+		s.background.Go(s.fill) // while the client makes its first request
+	})
 	return s
+}
+
+// fill makes what the server offers, before the first request that needs any of it. The
+// reply to initialize does not, and clients wait for it: three dozen tools with their
+// schemas take a third of the time until then.
+func (s *Server) fill() {
+	s.filled.Do(func() {
+		for _, t := range tools.Toolsets() {
+			s.mcp.AddTools(t.Bind(s.open, s.sessionsOf, s.opt.Tools)...)
+		}
+		fixed, templates := resources.All(s.openToRead, s.sessionsOf, notFound)
+		s.mcp.AddResources(fixed...)
+		s.mcp.AddResourceTemplates(templates...)
+		s.mcp.AddPrompts(resources.Prompts()...)
+	})
 }
 
 // Serve speaks MCP over a pair of streams until the input ends.

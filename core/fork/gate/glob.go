@@ -66,7 +66,7 @@ func runGlob(ctx context.Context, g *Gate, d decision) (fork.Called, error) {
 // /memory/**/*.md, into the folder and the rest.
 func rooted(pat string) (folder, rest string, ok bool) {
 	switch {
-	case drive.MatchString(pat):
+	case drive().MatchString(pat):
 		pat = strings.ReplaceAll(pat, `\`, "/")
 	case !strings.HasPrefix(pat, "/"):
 		return "", pat, false

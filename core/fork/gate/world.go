@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"mem/core/fork/shell"
@@ -104,12 +105,12 @@ func (w *world) mount(name string) *mount {
 	return nil
 }
 
-var drive = regexp.MustCompile(`^[A-Za-z]:[/\\]`)
+var drive = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z]:[/\\]`) })
 
 // absolute gives an absolute path, of this system or of Windows, clean and with
 // slashes. fold: its case makes no difference.
 func absolute(p string) (clean string, fold, ok bool) {
-	if drive.MatchString(p) {
+	if drive().MatchString(p) {
 		p = strings.ReplaceAll(p, `\`, "/")
 		return strings.ToLower(p[:1]) + path.Clean(p[1:]), true, true
 	}

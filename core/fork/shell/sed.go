@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // sedCommand is one command: what it is for, and what it does.
@@ -23,7 +24,9 @@ type sedAddress struct {
 	re   *regexp.Regexp
 }
 
-var sedForm = regexp.MustCompile(`^\s*(?:(\d+|\$|/(?:[^/\\]|\\.)*/)(?:,\s*(\d+|\$|/(?:[^/\\]|\\.)*/))?)?\s*([pdq])\s*`)
+var sedForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:(\d+|\$|/(?:[^/\\]|\\.)*/)(?:,\s*(\d+|\$|/(?:[^/\\]|\\.)*/))?)?\s*([pdq])\s*`)
+})
 
 // runSed only prints: addresses with p, d and q.
 func runSed(c *call) int {
@@ -88,7 +91,7 @@ func sedScript(text string, extended bool) ([]*sedCommand, error) {
 		return a, err
 	}
 	for text = strings.Trim(text, "; \n\t"); text != ""; text = strings.TrimLeft(text, "; \n\t}") {
-		m := sedForm.FindStringSubmatch(text)
+		m := sedForm().FindStringSubmatch(text)
 		if m == nil || len(list) == 50 {
 			return nil, fmt.Errorf("%.60q is not known here: sed only prints, with addresses and p, d or q, such as -n '2,5p' or -n '/re/p'", text)
 		}

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"mem/core/memdir"
@@ -82,7 +83,7 @@ func (e *GoneError) Error() string {
 }
 
 // stageName is what a stage may be called; it is a folder's name.
-var stageName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$`)
+var stageName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$`) })
 
 // Make copies what a View of the memory sees into a folder of the state. What crashed
 // runs left there is removed.
@@ -91,7 +92,7 @@ func Make(ctx context.Context, m *memory.Memory, o Options) (*Stage, error) {
 	if name == "" {
 		name = strings.ToLower(rand.Text())
 	}
-	if !stageName.MatchString(name) {
+	if !stageName().MatchString(name) {
 		return nil, fmt.Errorf("%s cannot name a stage: give letters and digits", memdir.ShownName(name))
 	}
 	if o.LogOnly != "" && (memdir.CheckPath(o.LogOnly) != nil || memdir.CheckTopicPath(o.LogOnly) == nil || o.LogOnly == memfile.IndexName) {
@@ -130,7 +131,7 @@ func Make(ctx context.Context, m *memory.Memory, o Options) (*Stage, error) {
 // Open opens a stage that an earlier process made, by its name: the id of its job. A
 // *GoneError says that there is none that can be used.
 func Open(ctx context.Context, m *memory.Memory, name string) (*Stage, error) {
-	if !stageName.MatchString(name) {
+	if !stageName().MatchString(name) {
 		return nil, &GoneError{name, "there is no stage of this name"}
 	}
 	s := &Stage{m: m, dir: filepath.Join(m.StateDirectory(), folder, name)}
@@ -258,7 +259,7 @@ func prune(m *memory.Memory) {
 // what removes it. It lies beside the stages, so that what a crash leaves there is removed
 // with theirs.
 func Scratch(m *memory.Memory, name string) (dir string, remove func() error, err error) {
-	if !stageName.MatchString(name) {
+	if !stageName().MatchString(name) {
 		return "", nil, fmt.Errorf("%s cannot name a folder: give letters and digits", memdir.ShownName(name))
 	}
 	root := filepath.Join(m.StateDirectory(), folder)

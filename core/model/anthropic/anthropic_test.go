@@ -115,7 +115,7 @@ func TestMarks(t *testing.T) {
 // TestForeignIDs: conversations of other models have ids and names that this API refuses.
 func TestForeignIDs(t *testing.T) {
 	a, b := callID("functions.Read:0"), callID("functions.Read:1")
-	if a == b || a != callID("functions.Read:0") || !idPattern.MatchString(a) || callID("toolu_01") != "toolu_01" {
+	if a == b || a != callID("functions.Read:0") || !idPattern().MatchString(a) || callID("toolu_01") != "toolu_01" {
 		t.Errorf("%s %s", a, b)
 	}
 	if got := toolName("my.tool: ü"); got != "my_tool___" || toolName("") != "_" || len(toolName(strings.Repeat("x", 500))) != maxToolName {

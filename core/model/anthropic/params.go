@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
@@ -142,14 +143,14 @@ func isObject(s json.RawMessage) bool {
 }
 
 var (
-	idPattern = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
-	notInName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+	idPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_-]+$`) })
+	notInName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-zA-Z0-9_-]`) })
 )
 
 // callID is an id that the API takes: conversations of other models have ids of other
 // shapes, which always become the same one.
 func callID(id string) string {
-	if idPattern.MatchString(id) {
+	if idPattern().MatchString(id) {
 		return id
 	}
 	sum := sha256.Sum256([]byte(id))
@@ -160,7 +161,7 @@ func callID(id string) string {
 const maxToolName = 128
 
 func toolName(name string) string {
-	name = notInName.ReplaceAllString(name, "_")
+	name = notInName().ReplaceAllString(name, "_")
 	if name == "" {
 		return "_"
 	}

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	sdk "github.com/sashabaranov/go-openai"
@@ -117,13 +118,15 @@ func (p *provider) adapt(err error) bool {
 	case strings.Contains(f.Words, "stream_options"):
 		return p.noStreamOptions.CompareAndSwap(false, true)
 	case strings.Contains(f.Words, "max_tokens") || strings.Contains(f.Words, "max_completion_tokens"):
-		return unknown.MatchString(f.Words) && p.otherLimit.CompareAndSwap(false, true)
+		return unknown().MatchString(f.Words) && p.otherLimit.CompareAndSwap(false, true)
 	}
 	return false
 }
 
 // unknown is how servers say that they do not know a parameter, as opposed to its value.
-var unknown = regexp.MustCompile(`(?i)unsupported|not supported|unrecogni[sz]ed|unknown|unexpected|not permitted|not allowed`)
+var unknown = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)unsupported|not supported|unrecogni[sz]ed|unknown|unexpected|not permitted|not allowed`)
+})
 
 // failure gives the words for an error of the SDK: mostly the transport's own, else what
 // the SDK refuses before it asks, or an error that the API sent in the stream.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 
 	sdk "github.com/sashabaranov/go-openai"
 
@@ -57,10 +58,10 @@ func (p *provider) params(r model.Request) sdk.ChatCompletionRequest {
 }
 
 // reasoning are models for which the SDK, as the API, refuses the old name of the limit.
-var reasoning = regexp.MustCompile(`^(o[134]|gpt-[5-9])`)
+var reasoning = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(o[134]|gpt-[5-9])`) })
 
 func (p *provider) renamed() bool {
-	return p.wire.Own() || reasoning.MatchString(p.wire.Options().Model)
+	return p.wire.Own() || reasoning().MatchString(p.wire.Options().Model)
 }
 
 // messages are the messages of the API for one of ours: each result is one of its own,

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -169,10 +170,10 @@ func (w words) redirect(res *http.Response) *Failure {
 }
 
 // title finds the title of a page.
-var title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
+var title = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`) })
 
 func (w words) page(text string) string {
-	if m := title.FindStringSubmatch(text); m != nil {
+	if m := title().FindStringSubmatch(text); m != nil {
 		return w.quote(html.UnescapeString(m[1]))
 	}
 	return ""

@@ -44,11 +44,17 @@ func encodeReply(id json.RawMessage, reply mcp.JSONRPCMessage, code *codedError)
 }
 
 func resultLine(id json.RawMessage, result any) ([]byte, error) {
+	r, raw, ok := toolResult(result)
+	if ok {
+		if text, plain := plainText(r); plain {
+			return plainResultLine(id, text, raw, r.IsError), nil
+		}
+	}
 	var b bytes.Buffer
 	b.WriteString(`{"jsonrpc":"2.0","id":`)
 	b.Write(id)
 	b.WriteString(`,"result":`)
-	if r, raw, ok := toolResult(result); ok {
+	if ok {
 		if err := writeToolResult(&b, r, raw); err != nil {
 			return nil, err
 		}
@@ -68,6 +74,21 @@ func resultLine(id json.RawMessage, result any) ([]byte, error) {
 	}
 	b.WriteString("}\n")
 	return b.Bytes(), nil
+}
+
+// plainResultLine writes the result of a tool that is a text and a structured part. Its members stand in the order in
+// which mcp-go writes them.
+func plainResultLine(id json.RawMessage, text string, raw json.RawMessage, failed bool) []byte {
+	const around = `{"jsonrpc":"2.0","id":,"result":{"content":[{"type":"text","text":}],"isError":true,"structuredContent":}}` + "\n"
+	b := make([]byte, 0, len(around)+len(id)+len(text)+len(text)/8+len(raw))
+	b = append(append(b, `{"jsonrpc":"2.0","id":`...), id...)
+	b = appendQuoted(append(b, `,"result":{"content":[{"type":"text","text":`...), text)
+	b = append(b, `}]`...)
+	if failed {
+		b = append(b, `,"isError":true`...)
+	}
+	b = append(append(b, `,"structuredContent":`...), raw...)
+	return append(b, "}}\n"...)
 }
 
 // structured is a structured result, encoded, that stands in for another one. Inside of a
