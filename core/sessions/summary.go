@@ -72,7 +72,7 @@ func (s *Sessions) compacted(ctx context.Context, x *picked) (*Summary, error) {
 	chain := t.Chain(transcript.UUID{})
 	var rows []int
 	for _, i := range chain.Rows {
-		if r := &t.Rows[i]; r.Flags.Has(transcript.FlagCompactSummary) || r.Kind == transcript.Collapse {
+		if r := t.Rows.At(i); r.Flags.Has(transcript.FlagCompactSummary) || r.Kind == transcript.Collapse {
 			rows = append(rows, i)
 		}
 	}
@@ -104,7 +104,7 @@ func (s *Sessions) memoryOf(x *transcript.Session, t *transcript.Transcript, c *
 		}
 		return nil, fmt.Sprintf("The session memory is not used: %v.", err)
 	}
-	if c.Boundary >= 0 && f.Modified.Before(time.Unix(int64(t.Rows[c.Boundary].Time), 0)) {
+	if c.Boundary >= 0 && f.Modified.Before(time.Unix(int64(t.Rows.At(c.Boundary).Time), 0)) {
 		return nil, "The session memory is older than the last compaction and is not used."
 	}
 	if budget == 0 {

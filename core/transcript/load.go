@@ -69,14 +69,14 @@ func Load(ctx context.Context, src io.ReaderAt, t *Transcript, rows []int) iter.
 				yield(Message{}, err)
 				return
 			}
-			if i < 0 || i >= len(t.Rows) {
+			if i < 0 || i >= t.Rows.Len() {
 				if !yield(Message{Row: i}, fmt.Errorf("row %d is not in the transcript", i)) {
 					return
 				}
 				continue
 			}
-			m, err := loadRow(src, &t.Rows[i])
-			m.Row, m.Line = i, int(t.Rows[i].Line)
+			m, err := loadRow(src, t.Rows.At(i))
+			m.Row, m.Line = i, int(t.Rows.At(i).Line)
 			if !yield(m, err) {
 				return
 			}

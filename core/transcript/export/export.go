@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"mem/core/guard"
@@ -164,6 +165,7 @@ func (j *job) run(s Source) error {
 	if err != nil {
 		return err
 	}
+	defer s.Transcript.HoldHeap()()
 	parts := segments(s, j.o.OnlyChain)
 	for _, rows := range parts {
 		j.res.Rows += len(rows)
@@ -217,18 +219,23 @@ func segments(s Source, onlyChain bool) [][]int {
 	if onlyChain {
 		return out
 	}
-	taken := make([]bool, len(t.Rows))
+	taken := make([]bool, t.Rows.Len())
+	for _, i := range s.Chain.Rows {
+		taken[i] = true
+	}
 	take := func(rows []int) []int {
-		var fresh []int
+		fresh := make([]int, 0, len(rows))
 		for _, i := range rows {
 			if !taken[i] {
 				taken[i] = true
 				fresh = append(fresh, i)
 			}
 		}
+		if 2*len(fresh) < len(rows) {
+			return slices.Clone(fresh) // the rest lies in other parts
+		}
 		return fresh
 	}
-	take(s.Chain.Rows)
 	for c := s.Chain; len(c.Rows) > 0; {
 		start := c.Boundary
 		if start < 0 {
@@ -255,14 +262,14 @@ func segments(s Source, onlyChain bool) [][]int {
 // message before it in the file.
 func logical(t *transcript.Transcript, boundary int) transcript.UUID {
 	for i := range t.Compactions {
-		if c := &t.Compactions[i]; c.UUID == t.Rows[boundary].UUID {
+		if c := &t.Compactions[i]; c.UUID == t.Rows.At(boundary).UUID {
 			if _, ok := t.Row(c.Logical); ok {
 				return c.Logical
 			}
 		}
 	}
 	for i := boundary - 1; i >= 0; i-- {
-		if r := &t.Rows[i]; r.Kind.IsMessage() && !r.UUID.IsZero() && r.Flags.Has(transcript.FlagSidechain) == t.Rows[boundary].Flags.Has(transcript.FlagSidechain) {
+		if r := t.Rows.At(i); r.Kind.IsMessage() && !r.UUID.IsZero() && r.Flags.Has(transcript.FlagSidechain) == t.Rows.At(boundary).Flags.Has(transcript.FlagSidechain) {
 			return r.UUID
 		}
 	}
@@ -320,7 +327,7 @@ func (j *job) conversation(s Source, parts [][]int, dirty map[int]bool, turns *i
 			j.form.gap("The conversation was compacted here. What comes next is what the assistant still knew, and what followed.")
 		}
 		last := before
-		for _, x := range deliver.Exchanges(s.Transcript, rows) {
+		for x := range deliver.Exchanges(s.Transcript, rows) {
 			items, err := j.exchange(s, rows[x.From:x.To], dirty)
 			if err != nil {
 				return err
@@ -380,6 +387,7 @@ func (j *job) one(a Subagent) (err error) {
 	if s, err = whole(j.ctx, s); err != nil {
 		return err
 	}
+	defer s.Transcript.HoldHeap()()
 	parts := segments(s, j.o.OnlyChain)
 	for _, rows := range parts {
 		j.total += 2 * len(rows)

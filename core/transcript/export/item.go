@@ -87,7 +87,7 @@ func (j *job) exchange(s Source, rows []int, dirty map[int]bool) ([]item, error)
 			continue
 		}
 		c := cleaner{job: j, dirty: dirty[m.Row]}
-		for _, it := range c.items(&m, s.Transcript.Rows[m.Row].Kind) {
+		for _, it := range c.items(&m, s.Transcript.Rows.At(m.Row).Kind) {
 			if it.kind == orphan {
 				if at, ok := calls[it.id]; ok && !out[at].answered {
 					call := &out[at]
