@@ -250,6 +250,10 @@ func (f *Found) progress(u *update, res *index.Result) (notes []string) {
 			notes = append(notes, fmt.Sprintf("The index could not be brought up to date: %v. What it has was searched.", u.err))
 		}
 		notes = append(notes, unreadWords(u.report.Unread)...)
+		if r := &u.report; r.Malformed+r.TooLong+r.Repeated > 0 {
+			notes = append(notes, fmt.Sprintf("Of what was indexed just now, %d lines are no records, %d records are too long to be searched, and %d entries repeat others of the same uuid and are left out.",
+				r.Malformed, r.TooLong, r.Repeated))
+		}
 	default:
 		f.Indexing = true
 		read, total := u.read.Load(), u.total.Load()
