@@ -72,6 +72,7 @@ soak: fuzz
 	MEM_UNIONS=2000 $(GO) test -timeout 60m -count 1 -run TestUniteSettles ./core/agentmem -rapid.checks=2000
 	MEM_KILLS=300 $(GO) test -timeout 60m -count 1 -run Killed ./core/sessions
 	MEM_TRANSCRIPT_MB=5000 $(GO) test -timeout 60m -count 1 -v -run 'PeakMemory|TimeBesideCounting' ./core/transcript
+	MEM_TRANSCRIPT_MB=1000 $(GO) test -timeout 60m -count 1 -v -run PeakMemory ./core/transcript/export
 	MEM_TRANSCRIPT_MB=5000 $(GO) test -timeout 60m -run '^$$' -bench 'Read/(wc|chain|whole|tail)' -benchtime 1x ./core/transcript
 	MEM_TRANSCRIPT_MB=5000 $(GO) test -timeout 60m -run '^$$' -bench 'Index|Search' -benchtime 1x ./core/transcript/index
 
