@@ -139,7 +139,7 @@ func (s *Sessions) Search(ctx context.Context, o SearchOptions) (*Found, error) 
 	}
 	hits := make([]Hit, 0, len(res.Hits))
 	for i := range res.Hits {
-		hits = append(hits, h.hit(&res.Hits[i]))
+		hits = append(hits, s.hit(h, &res.Hits[i]))
 	}
 	next := 0
 	if f.Hits, next = page(hits, maxHits); next > 0 {
@@ -279,7 +279,7 @@ func (f *Found) progress(u *update, res *index.Result) (notes []string) {
 	return notes
 }
 
-func (h *shelf) hit(x *index.Hit) Hit {
+func (s *Sessions) hit(h *shelf, x *index.Hit) Hit {
 	out := Hit{Session: x.Session, Agent: h.agents[x.Path], UUID: said(x.UUID, maxName), Role: x.Role.String(), Time: stamp(x.Time),
 		Score: math.Round(x.Score*1e3) / 1e3, Matched: fewWords(x.Matched), Snippet: said(x.Snippet.Text, maxSnippet)}
 	if out.Matched == nil {
@@ -291,10 +291,10 @@ func (h *shelf) hit(x *index.Hit) Hit {
 	if x.Snippet.More {
 		out.Snippet += "…"
 	}
-	if s := h.byPath[x.Path]; s != nil {
-		out.Title, out.Cwd = said(s.Title, maxLine), said(s.Cwd, maxPath)
+	if of := h.byPath[x.Path]; of != nil {
+		out.Title, out.Cwd = said(of.Title, maxLine), s.fact(of.Cwd, maxPath)
 		if out.Title == "" {
-			out.Title = said(s.FirstPrompt, maxLine)
+			out.Title = said(of.FirstPrompt, maxLine)
 		}
 	}
 	return out

@@ -142,7 +142,7 @@ func (s *Sessions) pick(ctx context.Context, ref string, p Progress) (*picked, e
 	var ambiguous *transcript.AmbiguousError
 	switch {
 	case otherErr == nil:
-		note := fmt.Sprintf("The session is not of this project: it began in %s.", memdir.ShownName(found.Cwd))
+		note := fmt.Sprintf("The session is not of this project: it began in %s.", memdir.ShownName(s.fact(found.Cwd, maxPath)))
 		if found.Cwd == "" {
 			note = "The session may be of another project: its records name no directory."
 		}

@@ -126,6 +126,7 @@ type job struct {
 	form  form
 	o     Options
 	red   *shown.Redactor
+	model [2]string // the last one, as the record has it and as it is shown
 	res   *Result
 	done  int
 	total int

@@ -143,9 +143,17 @@ func (c cleaner) json(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
+// modelOf is the name of a model, without secrets; most answers are of the one before.
+func (j *job) modelOf(name string) string {
+	if name != j.model[0] {
+		j.model = [2]string{name, shown.Line(j.red.Text(name), 60)}
+	}
+	return j.model[1]
+}
+
 // items takes a message apart.
 func (c cleaner) items(m *transcript.Message, k transcript.Kind) []item {
-	base := item{at: m.Timestamp, line: m.Line, model: shown.Line(m.Model, 60)}
+	base := item{at: m.Timestamp, line: m.Line, model: c.modelOf(m.Model)}
 	switch {
 	case k == transcript.Boundary:
 		return nil
