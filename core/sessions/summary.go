@@ -45,8 +45,8 @@ var ErrNoSummary = errors.New("the session has no summary: it has no session mem
 
 // Summary gives the session memory of a session, else what its last compaction kept of
 // everything before it.
-func (s *Sessions) Summary(ctx context.Context, session string) (*Summary, error) {
-	x, err := s.pick(ctx, session, nil)
+func (s *Sessions) Summary(ctx context.Context, session string, p Progress) (*Summary, error) {
+	x, err := s.pick(ctx, session, p)
 	if err != nil {
 		return nil, err
 	}
@@ -59,12 +59,12 @@ func (s *Sessions) Summary(ctx context.Context, session string) (*Summary, error
 	if !errors.Is(err, sessionmem.ErrNone) {
 		return nil, err
 	}
-	return s.compacted(ctx, x)
+	return s.compacted(ctx, x, p)
 }
 
 // compacted gives what the last compaction of a session kept.
-func (s *Sessions) compacted(ctx context.Context, x *picked) (*Summary, error) {
-	t, err := s.read(ctx, x.Path, false, nil)
+func (s *Sessions) compacted(ctx context.Context, x *picked, p Progress) (*Summary, error) {
+	t, err := s.read(ctx, x.Path, false, p)
 	if err != nil {
 		return nil, err
 	}
