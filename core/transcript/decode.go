@@ -17,25 +17,43 @@ type fields []member
 
 type member struct{ key, value []byte }
 
-// fieldsOf takes an object apart; ok is false where raw is none.
-func fieldsOf(raw []byte) (f fields, ok bool) {
-	var s scanner
+// decoder takes records apart, one after the other. Its memory for the members of objects is used
+// again for the next record.
+type decoder struct {
+	scanner
+	members fields
+	line    []byte
+	onField func(key []byte, i int) int // field as a value, made once
+}
+
+func newDecoder() *decoder {
+	d := &decoder{}
+	d.onField = d.field
+	return d
+}
+
+func (d *decoder) field(key []byte, i int) int {
+	end := d.value(d.line, i)
+	if end >= 0 {
+		d.members = append(d.members, member{key, d.line[i:end:end]})
+	}
+	return end
+}
+
+// fieldsOf takes an object apart; ok is false where raw is none. The members are good until the
+// next record.
+func (d *decoder) fieldsOf(raw []byte) (f fields, ok bool) {
 	i := skipSpace(raw, 0)
 	if i >= len(raw) || raw[i] != '{' {
 		return nil, false
 	}
-	f = make(fields, 0, 16)
-	end := s.object(raw, i, 0, func(key []byte, i int) int {
-		end := s.value(raw, i)
-		if end >= 0 {
-			f = append(f, member{key, raw[i:end:end]})
-		}
-		return end
-	})
+	from := len(d.members)
+	d.line = raw
+	end := d.object(raw, i, 0, d.onField)
 	if end < 0 || skipSpace(raw, end) != len(raw) {
 		return nil, false
 	}
-	return f, true
+	return d.members[from:len(d.members):len(d.members)], true
 }
 
 // get gives the value of a key, the last one where there are several; nil without one.
@@ -63,18 +81,17 @@ func unquote(raw []byte) string {
 }
 
 // elements takes an array apart; ok is false where raw is none.
-func elements(raw []byte) (list []json.RawMessage, ok bool) {
-	var s scanner
+func (d *decoder) elements(raw []byte) (list []json.RawMessage, ok bool) {
 	i := skipSpace(raw, 0)
 	if i >= len(raw) || raw[i] != '[' {
 		return nil, false
 	}
-	s.base = 1
+	d.base = 1
 	if i = skipSpace(raw, i+1); i < len(raw) && raw[i] == ']' {
 		return nil, skipSpace(raw, i+1) == len(raw)
 	}
 	for {
-		end := s.value(raw, i)
+		end := d.value(raw, i)
 		if end < 0 {
 			return nil, false
 		}
@@ -94,8 +111,10 @@ func elements(raw []byte) (list []json.RawMessage, ok bool) {
 }
 
 // decode takes a record apart. The message keeps parts of raw.
-func decode(raw []byte) (Message, error) {
-	f, ok := fieldsOf(raw)
+func (d *decoder) decode(raw []byte) (Message, error) {
+	clear(d.members) // they point into the record before
+	d.members = d.members[:0]
+	f, ok := d.fieldsOf(raw)
 	if !ok {
 		return Message{}, ErrChanged
 	}
@@ -108,19 +127,19 @@ func decode(raw []byte) (Message, error) {
 	attachment, message := f.get("attachment"), f.get("message")
 	switch {
 	case attachment != nil:
-		a, _ := fieldsOf(attachment)
+		a, _ := d.fieldsOf(attachment)
 		m.Role, m.Subtype = "system", a.str("type")
 		if role := f.str("renderedRole"); role != "" {
 			m.Role = role
 		}
-		m.Content = []Block{{Type: "attachment", Name: m.Subtype, Text: rendered(f.get("rendered")), Raw: attachment}}
+		m.Content = []Block{{Type: "attachment", Name: m.Subtype, Text: d.rendered(f.get("rendered")), Raw: attachment}}
 	case message != nil:
-		api, _ := fieldsOf(message)
+		api, _ := d.fieldsOf(message)
 		m.Role, m.ID, m.Model = api.str("role"), api.str("id"), api.str("model")
-		m.Content = blocks(api.get("content"))
+		m.Content = d.blocks(api.get("content"))
 	default:
 		m.Role = "system"
-		m.Content = blocks(f.get("content"))
+		m.Content = d.blocks(f.get("content"))
 	}
 	if m.Role == "" {
 		m.Role = m.Type
@@ -129,29 +148,29 @@ func decode(raw []byte) (Message, error) {
 }
 
 // blocks decodes content: a string, or an array of blocks.
-func blocks(raw json.RawMessage) []Block {
+func (d *decoder) blocks(raw json.RawMessage) []Block {
 	if len(raw) == 0 {
 		return nil
 	}
 	if raw[0] == '"' {
 		return []Block{{Type: "text", Text: unquote(raw), Raw: raw}}
 	}
-	items, ok := elements(raw)
+	items, ok := d.elements(raw)
 	if !ok {
 		return nil
 	}
 	out := make([]Block, 0, len(items))
 	for _, it := range items {
-		out = append(out, block(it))
+		out = append(out, d.block(it))
 	}
 	return out
 }
 
-func block(raw json.RawMessage) Block {
+func (d *decoder) block(raw json.RawMessage) Block {
 	if raw[0] == '"' {
-		return blocks(raw)[0]
+		return d.blocks(raw)[0]
 	}
-	f, _ := fieldsOf(raw) // no object: a block that only has Raw
+	f, _ := d.fieldsOf(raw) // no object: a block that only has Raw
 	b := Block{Type: f.str("type"), Text: f.str("text"), Name: f.str("name"), ID: f.str("id"), Input: f.get("input"), Raw: raw}
 	switch b.Type {
 	case "thinking":
@@ -160,7 +179,7 @@ func block(raw json.RawMessage) Block {
 		b.ID = f.str("tool_use_id")
 		b.IsError = string(f.get("is_error")) == "true"
 		content := f.get("content")
-		if inner := blocks(content); len(content) > 0 && content[0] == '"' {
+		if inner := d.blocks(content); len(content) > 0 && content[0] == '"' {
 			b.Text = inner[0].Text
 		} else {
 			b.Blocks = inner
@@ -170,15 +189,15 @@ func block(raw json.RawMessage) Block {
 }
 
 // rendered is what the client showed the model for an attachment.
-func rendered(raw json.RawMessage) string {
-	items, _ := elements(raw)
+func (d *decoder) rendered(raw json.RawMessage) string {
+	items, _ := d.elements(raw)
 	var parts []string
 	for _, it := range items {
-		f, ok := fieldsOf(it)
+		f, ok := d.fieldsOf(it)
 		if !ok && string(it) != "null" {
 			return ""
 		}
-		for _, b := range blocks(f.get("content")) {
+		for _, b := range d.blocks(f.get("content")) {
 			if b.Text != "" {
 				parts = append(parts, b.Text)
 			}

@@ -134,7 +134,7 @@ func plainRendered(raw json.RawMessage) string {
 // list are the same.
 func sameMessage(t testing.TB, raw []byte) {
 	t.Helper()
-	got, err := decode(raw)
+	got, err := newDecoder().decode(raw)
 	want, wantErr := plainDecode(raw)
 	var tidy func(list []Block) []Block
 	tidy = func(list []Block) []Block {

@@ -289,8 +289,9 @@ func (j *job) step() {
 func (j *job) look(s Source, parts [][]int) (dirty map[int]bool, prompts []prompt, more int, err error) {
 	dirty = map[int]bool{}
 	number := 0
+	loader := transcript.NewLoader(s.Src, s.Transcript)
 	for _, rows := range parts {
-		for m, err := range transcript.Load(j.ctx, s.Src, s.Transcript, rows) {
+		for m, err := range loader.Load(j.ctx, rows) {
 			if j.ctx.Err() != nil {
 				return nil, nil, 0, j.ctx.Err()
 			}
@@ -322,6 +323,7 @@ func firstPart(s string) string {
 
 // conversation writes the parts of one.
 func (j *job) conversation(s Source, parts [][]int, dirty map[int]bool, turns *int) error {
+	loader := transcript.NewLoader(s.Src, s.Transcript)
 	for n, rows := range parts {
 		before := *turns
 		if n > 0 {
@@ -329,7 +331,7 @@ func (j *job) conversation(s Source, parts [][]int, dirty map[int]bool, turns *i
 		}
 		last := before
 		for x := range deliver.Exchanges(s.Transcript, rows) {
-			items, err := j.exchange(s, rows[x.From:x.To], dirty)
+			items, err := j.exchange(s, loader, rows[x.From:x.To], dirty)
 			if err != nil {
 				return err
 			}

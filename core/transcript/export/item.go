@@ -73,10 +73,10 @@ func texts(m *transcript.Message) []string {
 }
 
 // exchange makes the items of an answer with its results, or of a prompt.
-func (j *job) exchange(s Source, rows []int, dirty map[int]bool) ([]item, error) {
+func (j *job) exchange(s Source, loader *transcript.Loader, rows []int, dirty map[int]bool) ([]item, error) {
 	var out []item
 	calls := map[string]int{} // where the call with an id stands in out
-	for m, err := range transcript.Load(j.ctx, s.Src, s.Transcript, rows) {
+	for m, err := range loader.Load(j.ctx, rows) {
 		if j.ctx.Err() != nil {
 			return nil, j.ctx.Err()
 		}
