@@ -80,7 +80,9 @@ soak: fuzz
 	$(GO) test -timeout 60m -count 1 -run "NoWordIsLost|DreamsSettle" ./core/dream -rapid.checks=5000
 	MEM_KILLS=300 $(GO) test -timeout 60m -count 1 -run Killed ./core/sessions
 	MEM_TRANSCRIPT_MB=5000 $(GO) test -timeout 60m -count 1 -v -run 'PeakMemory|TimeBesideCounting' ./core/transcript
+	MEM_TRANSCRIPT_MB=1000 $(GO) test -timeout 60m -count 1 -v -run PeakMemory ./core/transcript/export
 	MEM_TRANSCRIPT_MB=5000 $(GO) test -timeout 60m -run '^$$' -bench 'Read/(wc|chain|whole|tail)' -benchtime 1x ./core/transcript
+	MEM_TRANSCRIPT_MB=1000 $(GO) test -timeout 60m -count 1 -v -run Goals ./core/transcript/index
 	MEM_TRANSCRIPT_MB=5000 $(GO) test -timeout 60m -run '^$$' -bench 'Index|Search' -benchtime 1x ./core/transcript/index
 
 FUZZTIME ?= 60s

@@ -48,7 +48,7 @@ func kinds() []kind {
 
 // All gives the resources of the project's memory and the templates that
 // address every part of every store and every session.
-func All(open Opener, of SessionsOf, missing NotFound) (fixed []server.ServerResource, templates []server.ServerResourceTemplate) {
+func All(open Opener, of SessionsOf, missing NotFound, tell Tell) (fixed []server.ServerResource, templates []server.ServerResourceTemplate) {
 	for _, k := range kinds() {
 		read := handler(k, open, missing)
 		template := mcp.NewResourceTemplate(scheme+"{store}/"+k.path, k.name, mcp.WithTemplateDescription(k.doc), mcp.WithTemplateMIMEType(k.mime))
@@ -59,7 +59,7 @@ func All(open Opener, of SessionsOf, missing NotFound) (fixed []server.ServerRes
 		r := mcp.NewResource(scheme+memory.StoreAuto+"/"+k.path, k.name, mcp.WithResourceDescription(k.doc), mcp.WithMIMEType(k.mime))
 		fixed = append(fixed, server.ServerResource{Resource: r, Handler: server.ResourceHandlerFunc(read)})
 	}
-	templates = append(templates, transcripts(open, of, missing)...)
+	templates = append(templates, transcripts(open, of, missing, tell)...)
 	return fixed, append(templates, proposals(open, missing))
 }
 

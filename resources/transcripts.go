@@ -18,6 +18,10 @@ import (
 // SessionsOf gives the sessions of the project that a memory belongs to.
 type SessionsOf func(*memory.Memory) *sessions.Sessions
 
+// Tell gives what reading reports to, for the meta fields of a request; nil where the client did
+// not ask to be told.
+type Tell func(context.Context, *mcp.Meta) sessions.Progress
+
 const transcriptScheme = "transcript://"
 
 // summaryPart is what follows the session in the address of its summary.
@@ -25,8 +29,8 @@ const summaryPart = "/summary"
 
 // transcripts gives the templates that address sessions. They are not listed one by
 // one: a project has hundreds, and transcript_list tells more of each.
-func transcripts(open Opener, of SessionsOf, missing NotFound) []server.ServerResourceTemplate {
-	one := func(tail, name, doc string, read func(context.Context, *sessions.Sessions, string) (string, error)) server.ServerResourceTemplate {
+func transcripts(open Opener, of SessionsOf, missing NotFound, tell Tell) []server.ServerResourceTemplate {
+	one := func(tail, name, doc string, read func(context.Context, *sessions.Sessions, string, sessions.Progress) (string, error)) server.ServerResourceTemplate {
 		t := mcp.NewResourceTemplate(transcriptScheme+"{session}"+tail, name, mcp.WithTemplateDescription(doc), mcp.WithTemplateMIMEType(markdown))
 		return server.ServerResourceTemplate{Template: t, Handler: func(ctx context.Context, req mcp.ReadResourceRequest) (out []mcp.ResourceContents, err error) {
 			uri := req.Params.URI
@@ -43,7 +47,7 @@ func transcripts(open Opener, of SessionsOf, missing NotFound) []server.ServerRe
 			if err != nil {
 				return nil, missing(ctx, uri, err)
 			}
-			text, err := read(ctx, of(m), session)
+			text, err := read(ctx, of(m), session, tell(ctx, req.Params.Meta))
 			if err != nil {
 				return nil, missing(ctx, uri, err)
 			}
@@ -72,8 +76,8 @@ func sessionIn(uri, tail string) (string, error) {
 	return session, nil
 }
 
-func readSession(ctx context.Context, s *sessions.Sessions, session string) (string, error) {
-	r, err := s.Resume(ctx, sessions.ResumeOptions{Session: session, Format: "brief"})
+func readSession(ctx context.Context, s *sessions.Sessions, session string, p sessions.Progress) (string, error) {
+	r, err := s.Resume(ctx, sessions.ResumeOptions{Session: session, Format: "brief", Progress: p})
 	if err != nil {
 		return "", err
 	}
@@ -87,8 +91,8 @@ func readSession(ctx context.Context, s *sessions.Sessions, session string) (str
 	return text, nil
 }
 
-func readSummary(ctx context.Context, s *sessions.Sessions, session string) (string, error) {
-	sum, err := s.Summary(ctx, session)
+func readSummary(ctx context.Context, s *sessions.Sessions, session string, p sessions.Progress) (string, error) {
+	sum, err := s.Summary(ctx, session, p)
 	if errors.Is(err, sessions.ErrNoSummary) {
 		return "There is no summary: the session has no session memory, and its client never compacted it.\n", nil
 	}

@@ -20,26 +20,29 @@ const (
 
 type progressKey struct{}
 
-// withProgress keeps where a client that asked for it is told how far a call is.
-func withProgress(ctx context.Context, req mcp.CallToolRequest) context.Context {
+// Progress gives what an operation reports to so that a client that asked for it in the meta
+// fields of its request is told how far it is; nil where it did not ask.
+func Progress(ctx context.Context, meta *mcp.Meta) sessions.Progress {
 	srv := server.ServerFromContext(ctx)
-	if srv == nil || req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
-		return ctx
+	if srv == nil || meta == nil || meta.ProgressToken == nil {
+		return nil
 	}
-	r := &reporter{token: req.Params.Meta.ProgressToken, due: time.Now().Add(quietFor), send: func(params map[string]any) {
+	r := &reporter{token: meta.ProgressToken, due: time.Now().Add(quietFor), send: func(params map[string]any) {
 		// A client that cannot be told still gets its answer.
 		_ = srv.SendNotificationToClient(ctx, string(mcp.MethodNotificationProgress), params)
 	}}
-	return context.WithValue(ctx, progressKey{}, r)
+	return r.tell
+}
+
+// withProgress keeps where a client that asked for it is told how far a call is.
+func withProgress(ctx context.Context, req mcp.CallToolRequest) context.Context {
+	return context.WithValue(ctx, progressKey{}, Progress(ctx, req.Params.Meta))
 }
 
 // progress gives what an operation reports to, nil where the client did not ask.
 func progress(ctx context.Context) sessions.Progress {
-	r, ok := ctx.Value(progressKey{}).(*reporter)
-	if !ok {
-		return nil
-	}
-	return r.tell
+	p, _ := ctx.Value(progressKey{}).(sessions.Progress)
+	return p
 }
 
 // reporter tells a client how far a call is. An operation has parts, each with its own

@@ -62,7 +62,7 @@ func sessionSummaryGet() spec {
 			}
 			c := m.Config.Jobs.SessionMemory
 			out := summaryResult{Session: x.ID, From: noSummary, Limits: summaryLimits{c.SectionTokens, c.TotalTokens}, Notes: notes}
-			s, err := m.sessions().Summary(ctx, x.ID)
+			s, err := m.sessions().Summary(ctx, x.ID, progress(ctx))
 			switch {
 			case errors.Is(err, sessions.ErrNoSummary):
 			case err != nil:

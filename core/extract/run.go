@@ -321,13 +321,13 @@ func look(ctx context.Context, h *work.House, w Waiting) (*view, error) {
 	v := &view{src: src, t: t, chain: t.Chain(transcript.UUID{}), cursor: c}
 	from := 0
 	for p := len(v.chain.Rows) - 1; p >= 0 && !c.Leaf.IsZero(); p-- {
-		if t.Rows[v.chain.Rows[p]].UUID == c.Leaf {
+		if t.Rows.At(v.chain.Rows[p]).UUID == c.Leaf {
 			from = p + 1
 			break
 		}
 	}
 	for _, i := range v.chain.Rows[from:] {
-		if k := t.Rows[i].Kind; k == transcript.User || k == transcript.Assistant {
+		if k := t.Rows.At(i).Kind; k == transcript.User || k == transcript.Assistant {
 			v.fresh = append(v.fresh, i)
 		}
 	}

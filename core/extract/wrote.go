@@ -27,7 +27,7 @@ var ownTools = map[string]bool{"memory_write": true, "memory_edit": true, "memor
 func wroteMemory(ctx context.Context, src io.ReaderAt, t *transcript.Transcript, rows []int, dirs []string) (string, error) {
 	var look []int
 	for _, i := range rows {
-		if r := &t.Rows[i]; r.Flags.Has(transcript.FlagToolUse) || r.Flags.Has(transcript.FlagToolResult) {
+		if r := t.Rows.At(i); r.Flags.Has(transcript.FlagToolUse) || r.Flags.Has(transcript.FlagToolResult) {
 			look = append(look, i)
 		}
 	}

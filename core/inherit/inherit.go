@@ -89,7 +89,7 @@ func fresh(ctx context.Context, src io.ReaderAt, t *transcript.Transcript, c *tr
 	from := 0
 	if !o.Since.IsZero() {
 		for p := len(c.Rows) - 1; p >= 0; p-- {
-			if t.Rows[c.Rows[p]].UUID == o.Since {
+			if t.Rows.At(c.Rows[p]).UUID == o.Since {
 				n.All, from = false, p+1
 				break
 			}
@@ -97,7 +97,7 @@ func fresh(ctx context.Context, src io.ReaderAt, t *transcript.Transcript, c *tr
 	}
 	first := -1
 	for _, i := range c.Rows[from:] {
-		r := &t.Rows[i]
+		r := t.Rows.At(i)
 		if r.Kind != transcript.User && r.Kind != transcript.Assistant {
 			continue
 		}

@@ -94,12 +94,12 @@ func Take(ctx context.Context, src io.ReaderAt, t *transcript.Transcript, c *tra
 	in := conversation{ctx, src, t, c.Rows}
 	m := Measure{Leaf: c.ResumePoint(t)}
 	if c.Boundary >= 0 {
-		m.Boundary = t.Rows[c.Boundary].UUID
+		m.Boundary = t.Rows.At(c.Boundary).UUID
 	}
 	since := 0 // position on the chain from which calls count
 	if st != nil && !st.Leaf.IsZero() {
 		for p := len(c.Rows) - 1; p >= 0; p-- {
-			if t.Rows[c.Rows[p]].UUID == st.Leaf {
+			if t.Rows.At(c.Rows[p]).UUID == st.Leaf {
 				since, m.Reached = p+1, true
 				break
 			}
@@ -116,7 +116,7 @@ func Take(ctx context.Context, src io.ReaderAt, t *transcript.Transcript, c *tra
 		m.Estimated = true
 	}
 	for p := newest + 1; p < len(c.Rows); p++ {
-		if r := &t.Rows[c.Rows[p]]; newest < 0 || r.Kind != transcript.Assistant {
+		if r := t.Rows.At(c.Rows[p]); newest < 0 || r.Kind != transcript.Assistant {
 			m.Tokens += estimated(r)
 		}
 	}
@@ -127,7 +127,7 @@ func Take(ctx context.Context, src io.ReaderAt, t *transcript.Transcript, c *tra
 	}
 	var rows []int
 	for _, i := range c.Rows[since:] {
-		if t.Rows[i].Flags.Has(transcript.FlagToolUse) {
+		if t.Rows.At(i).Flags.Has(transcript.FlagToolUse) {
 			rows = append(rows, i)
 		}
 	}
@@ -162,7 +162,7 @@ func (v conversation) newest() (position, tokens int, err error) {
 	const looked = 40
 	seen := 0
 	for p := len(v.rows) - 1; p >= 0 && seen < looked; p-- {
-		if v.t.Rows[v.rows[p]].Kind != transcript.Assistant {
+		if v.t.Rows.At(v.rows[p]).Kind != transcript.Assistant {
 			continue
 		}
 		seen++
@@ -179,7 +179,7 @@ func (v conversation) newest() (position, tokens int, err error) {
 func (v conversation) baseline() (int, error) {
 	total := 0
 	for _, i := range v.rows {
-		r := &v.t.Rows[i]
+		r := v.t.Rows.At(i)
 		if r.Kind == transcript.Assistant {
 			n, err := v.tokensAt(i)
 			if err != nil || n > 0 {
@@ -216,10 +216,10 @@ func pause(t *transcript.Transcript, rows []int) bool {
 	var answer uint64
 	found := false
 	for p := len(rows) - 1; p >= 0; p-- {
-		r := &t.Rows[rows[p]]
+		r := t.Rows.At(rows[p])
 		switch {
-		case r.Kind == transcript.Assistant && (!found || r.ID == answer && r.ID != 0):
-			found, answer = true, r.ID
+		case r.Kind == transcript.Assistant && (!found || r.Ref == answer && r.Ref != 0):
+			found, answer = true, r.Ref
 			if r.Flags.Has(transcript.FlagToolUse) {
 				return false
 			}

@@ -74,7 +74,7 @@ func TestArchiveHasEverything(t *testing.T) {
 		t.Fatalf("%+v %v", r, err)
 	}
 	check(r.Files)
-	got, err := s.Summary(t.Context(), first)
+	got, err := s.Summary(t.Context(), first, nil)
 	if err != nil || got.From != FromMemory || !strings.Contains(got.Text, "nearly done") || got.Written != written.Format(time.RFC3339) {
 		t.Errorf("%+v %v", got, err)
 	}

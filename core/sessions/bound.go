@@ -73,6 +73,12 @@ func fewNotes(all []string) []string {
 // spelled out, since a model reads what a person does not.
 func said(s string, limit int) string { return memory.Fit(shown.Plain(s), limit) }
 
+// fact is what records say of a session, without secrets unless they are asked for: directories,
+// branches and models are named by whoever works there.
+func (s *Sessions) fact(v string, limit int) string {
+	return said(shown.NewRedactor(s.scanner()).Text(v), limit)
+}
+
 // stamp is a time as results give it, "" for none.
 func stamp(t time.Time) string {
 	if t.IsZero() {

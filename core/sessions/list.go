@@ -150,7 +150,7 @@ func (s *Sessions) listed(x *transcript.Session) Listed {
 	l := Listed{
 		Session: x.ID, Title: said(x.Title, maxLine), FirstPrompt: said(x.FirstPrompt, maxLine),
 		Modified: stamp(x.Modified), Start: stamp(x.Start), End: stamp(x.End),
-		Cwd: said(x.Cwd, maxPath), Branch: said(x.Branch, maxName), Model: said(x.Model, maxName),
+		Cwd: s.fact(x.Cwd, maxPath), Branch: s.fact(x.Branch, maxName), Model: s.fact(x.Model, maxName),
 		Turns: x.Turns, Messages: x.Messages, Size: x.Size, Compacted: x.Compacted,
 		Origin: x.Origin, Path: memory.Fit(x.Path, maxPath), Expires: stamp(x.Expires), Archived: x.Archived,
 		From: memory.Fit(x.From, maxPath), Problems: x.Damage, Partial: x.Partial,

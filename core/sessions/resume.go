@@ -204,7 +204,7 @@ func (s *Sessions) files(ctx context.Context, t *opened, c *transcript.Chain, x 
 		case x.State == transcript.FileUnchanged:
 			f.Unchanged++
 		case len(f.Differing) < maxFiles:
-			f.Differing = append(f.Differing, File{said(x.Path, maxName), x.State, memdir.Shown(x.Reason, maxName)})
+			f.Differing = append(f.Differing, File{s.fact(x.Path, maxName), x.State, memdir.Shown(x.Reason, maxName)})
 		default:
 			f.More++
 		}

@@ -139,7 +139,7 @@ func (s *Sessions) Search(ctx context.Context, o SearchOptions) (*Found, error) 
 	}
 	hits := make([]Hit, 0, len(res.Hits))
 	for i := range res.Hits {
-		hits = append(hits, h.hit(&res.Hits[i]))
+		hits = append(hits, s.hit(h, &res.Hits[i]))
 	}
 	next := 0
 	if f.Hits, next = page(hits, maxHits); next > 0 {
@@ -250,6 +250,10 @@ func (f *Found) progress(u *update, res *index.Result) (notes []string) {
 			notes = append(notes, fmt.Sprintf("The index could not be brought up to date: %v. What it has was searched.", u.err))
 		}
 		notes = append(notes, unreadWords(u.report.Unread)...)
+		if r := &u.report; r.Malformed+r.TooLong+r.Repeated > 0 {
+			notes = append(notes, fmt.Sprintf("Of what was indexed just now, %d lines are no records, %d records are too long to be searched, and %d entries repeat others of the same uuid and are left out.",
+				r.Malformed, r.TooLong, r.Repeated))
+		}
 	default:
 		f.Indexing = true
 		read, total := u.read.Load(), u.total.Load()
@@ -275,7 +279,7 @@ func (f *Found) progress(u *update, res *index.Result) (notes []string) {
 	return notes
 }
 
-func (h *shelf) hit(x *index.Hit) Hit {
+func (s *Sessions) hit(h *shelf, x *index.Hit) Hit {
 	out := Hit{Session: x.Session, Agent: h.agents[x.Path], UUID: said(x.UUID, maxName), Role: x.Role.String(), Time: stamp(x.Time),
 		Score: math.Round(x.Score*1e3) / 1e3, Matched: fewWords(x.Matched), Snippet: said(x.Snippet.Text, maxSnippet)}
 	if out.Matched == nil {
@@ -287,10 +291,10 @@ func (h *shelf) hit(x *index.Hit) Hit {
 	if x.Snippet.More {
 		out.Snippet += "…"
 	}
-	if s := h.byPath[x.Path]; s != nil {
-		out.Title, out.Cwd = said(s.Title, maxLine), said(s.Cwd, maxPath)
+	if of := h.byPath[x.Path]; of != nil {
+		out.Title, out.Cwd = said(of.Title, maxLine), s.fact(of.Cwd, maxPath)
 		if out.Title == "" {
-			out.Title = said(s.FirstPrompt, maxLine)
+			out.Title = said(of.FirstPrompt, maxLine)
 		}
 	}
 	return out

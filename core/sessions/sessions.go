@@ -142,7 +142,7 @@ func (s *Sessions) pick(ctx context.Context, ref string, p Progress) (*picked, e
 	var ambiguous *transcript.AmbiguousError
 	switch {
 	case otherErr == nil:
-		note := fmt.Sprintf("The session is not of this project: it began in %s.", memdir.ShownName(found.Cwd))
+		note := fmt.Sprintf("The session is not of this project: it began in %s.", memdir.ShownName(s.fact(found.Cwd, maxPath)))
 		if found.Cwd == "" {
 			note = "The session may be of another project: its records name no directory."
 		}
@@ -192,8 +192,15 @@ func (s *Sessions) file(path string) (*picked, error) {
 type opened struct {
 	transcript.Source
 	*transcript.Transcript
-	path  string
-	notes []string
+	path    string
+	notes   []string
+	release func() // of the heap
+}
+
+// Close ends what opening began.
+func (x *opened) Close() error {
+	x.release()
+	return x.Source.Close()
 }
 
 // wholeWithin is how long a resume waits for the part of a transcript before its last
@@ -246,6 +253,8 @@ func (s *Sessions) open(ctx context.Context, path string, p Progress, read reade
 			return nil, ctx.Err()
 		}
 	}
+	// From here on what is made of the rows is what grows.
+	x.release = x.HoldHeap()
 	if t.Shrunk {
 		x.notes = append(x.notes, "The file became shorter while it was read: this is what was there.")
 	}

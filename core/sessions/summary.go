@@ -45,8 +45,8 @@ var ErrNoSummary = errors.New("the session has no summary: it has no session mem
 
 // Summary gives the session memory of a session, else what its last compaction kept of
 // everything before it.
-func (s *Sessions) Summary(ctx context.Context, session string) (*Summary, error) {
-	x, err := s.pick(ctx, session, nil)
+func (s *Sessions) Summary(ctx context.Context, session string, p Progress) (*Summary, error) {
+	x, err := s.pick(ctx, session, p)
 	if err != nil {
 		return nil, err
 	}
@@ -59,12 +59,12 @@ func (s *Sessions) Summary(ctx context.Context, session string) (*Summary, error
 	if !errors.Is(err, sessionmem.ErrNone) {
 		return nil, err
 	}
-	return s.compacted(ctx, x)
+	return s.compacted(ctx, x, p)
 }
 
 // compacted gives what the last compaction of a session kept.
-func (s *Sessions) compacted(ctx context.Context, x *picked) (*Summary, error) {
-	t, err := s.read(ctx, x.Path, false, nil)
+func (s *Sessions) compacted(ctx context.Context, x *picked, p Progress) (*Summary, error) {
+	t, err := s.read(ctx, x.Path, false, p)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (s *Sessions) compacted(ctx context.Context, x *picked) (*Summary, error) {
 	chain := t.Chain(transcript.UUID{})
 	var rows []int
 	for _, i := range chain.Rows {
-		if r := &t.Rows[i]; r.Flags.Has(transcript.FlagCompactSummary) || r.Kind == transcript.Collapse {
+		if r := t.Rows.At(i); r.Flags.Has(transcript.FlagCompactSummary) || r.Kind == transcript.Collapse {
 			rows = append(rows, i)
 		}
 	}
@@ -104,7 +104,7 @@ func (s *Sessions) memoryOf(x *transcript.Session, t *transcript.Transcript, c *
 		}
 		return nil, fmt.Sprintf("The session memory is not used: %v.", err)
 	}
-	if c.Boundary >= 0 && f.Modified.Before(time.Unix(int64(t.Rows[c.Boundary].Time), 0)) {
+	if c.Boundary >= 0 && f.Modified.Before(time.Unix(int64(t.Rows.At(c.Boundary).Time), 0)) {
 		return nil, "The session memory is older than the last compaction and is not used."
 	}
 	if budget == 0 {

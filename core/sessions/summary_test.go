@@ -20,11 +20,11 @@ func TestSummary(t *testing.T) {
 		`{"parentUuid":"bbbbbbbb-0000-4000-8000-0000000000b0","isSidechain":false,"isCompactSummary":true,"type":"user","message":{"role":"user","content":"We warmed the cache with ` + token + `."},"uuid":"bbbbbbbb-0000-4000-8000-0000000000b1","timestamp":"2026-11-29T11:00:01Z","cwd":"` + d.env.Cwd + `","sessionId":"` + second + `","version":"2.1.332"}` + "\n"
 	d.put(second, compacted, time.Hour)
 	s := d.open(Options{})
-	got, err := s.Summary(t.Context(), second)
+	got, err := s.Summary(t.Context(), second, nil)
 	if err != nil || !strings.HasPrefix(got.Text, "We warmed the cache with ") || strings.Contains(got.Text, token) || got.From != FromCompaction {
 		t.Errorf("%+v %v", got, err)
 	}
-	if _, err := s.Summary(t.Context(), first); !errors.Is(err, ErrNoSummary) {
+	if _, err := s.Summary(t.Context(), first, nil); !errors.Is(err, ErrNoSummary) {
 		t.Errorf("%v", err)
 	}
 	// A session memory goes first.
@@ -36,7 +36,7 @@ func TestSummary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err = s.Summary(t.Context(), second)
+	got, err = s.Summary(t.Context(), second, nil)
 	if err != nil || got.From != FromMemory || !strings.Contains(got.Text, "the cache is warm") || strings.Contains(got.Text, token) || got.Hash != f.Hash || got.Path != f.Path {
 		t.Errorf("%+v %v", got, err)
 	}

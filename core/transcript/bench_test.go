@@ -94,7 +94,7 @@ func BenchmarkRead(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				b.ReportMetric(float64(len(t.Rows)), "rows")
+				b.ReportMetric(float64(t.Rows.Len()), "rows")
 				b.ReportMetric(float64(len(t.Chain(transcript.UUID{}).Rows)), "onchain")
 			}
 		})

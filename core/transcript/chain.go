@@ -46,7 +46,7 @@ func (c *Chain) ResumePoint(t *Transcript) UUID {
 	if len(c.Rows) == 0 {
 		return UUID{}
 	}
-	return t.Rows[c.Rows[len(c.Rows)-1]].UUID
+	return t.Rows.At(c.Rows[len(c.Rows)-1]).UUID
 }
 
 // Coverage says what became of a file's records. Messages is the sum of OnChain,
@@ -103,7 +103,7 @@ func (t *Transcript) Chain(leaf UUID) *Chain {
 			at, by = other, ByLastPrompt
 		}
 	}
-	c.Leaf, c.By = t.Rows[at].UUID, by
+	c.Leaf, c.By = t.Rows.At(int(at)).UUID, by
 	c.Coverage, c.marks = w.coverage(), w.marks
 	return c
 }
@@ -126,14 +126,14 @@ func (t *Transcript) leaf(asked UUID) (int, Choice) {
 // and neither an ancestor of the chain that w walked nor part of it.
 func (t *Transcript) otherBranch(w *walk) (int, bool) {
 	i, ok := t.Row(t.LastPrompt)
-	if !ok || !t.inMain(&t.Rows[i]) {
+	if !ok || !t.inMain(t.Rows.At(i)) {
 		return 0, false
 	}
 	// Rows that only link have no place on a chain; what they hang on has.
-	for steps := 0; !t.Rows[i].Kind.IsMessage() && t.links[i] != noParent && steps < len(t.Rows); steps++ {
+	for steps := 0; !t.Rows.At(i).Kind.IsMessage() && t.links[i] != noParent && steps < t.Rows.Len(); steps++ {
 		i = int(t.links[i])
 	}
-	if m := w.marks[i]; m == onChain || m == compacted || !t.Rows[i].Kind.IsMessage() {
+	if m := w.marks[i]; m == onChain || m == compacted || !t.Rows.At(i).Kind.IsMessage() {
 		return 0, false
 	}
 	return i, true
@@ -162,13 +162,13 @@ type walk struct {
 }
 
 func (t *Transcript) newWalk() *walk {
-	return &walk{t: t, marks: make([]uint8, len(t.Rows)), cut: -1}
+	return &walk{t: t, marks: make([]uint8, t.Rows.Len()), cut: -1}
 }
 
 // build fills c with the chain that ends in the row at leaf, and marks what the
 // chain's boundary dropped.
 func (w *walk) build(c *Chain, leaf int) {
-	w.side = !w.t.inMain(&w.t.Rows[leaf])
+	w.side = !w.t.inMain(w.t.Rows.At(leaf))
 	line := w.line(leaf, onChain)
 	c.Rows, c.Boundary, c.Cycle = line.rows, line.boundary, line.cycle
 	if w.cut = line.start; w.cut >= 0 {
@@ -177,7 +177,7 @@ func (w *walk) build(c *Chain, leaf int) {
 	}
 	w.rejoin(c)
 	for _, i := range c.Rows {
-		if w.t.Rows[i].Flags.Has(FlagBridged) && i != line.start {
+		if w.t.Rows.At(i).Flags.Has(FlagBridged) && i != line.start {
 			c.Bridged = append(c.Bridged, i)
 		}
 	}
@@ -203,7 +203,7 @@ func (w *walk) line(leaf int, mark uint8) line {
 	summary := false // a compaction's summary was passed
 	steps := 0
 	for at := int32(leaf); at != noParent; {
-		r := &t.Rows[at]
+		r := t.Rows.At(int(at))
 		switch m := w.marks[at]; {
 		case m == unmarked && r.Kind.IsMessage():
 			w.marks[at] = mark
@@ -212,7 +212,7 @@ func (w *walk) line(leaf int, mark uint8) line {
 			}
 		case m == unmarked:
 			w.marks[at] = passed
-		case mark == compacted && (m == onChain || m == passed) && steps < len(t.Rows):
+		case mark == compacted && (m == onChain || m == passed) && steps < t.Rows.Len():
 			steps++ // what was preserved lies on the way to what was not
 		default:
 			l.cycle = m == mark || m == passed
@@ -278,19 +278,19 @@ func (w *walk) inWalk(r *Row) bool { return w.t.inMain(r) != w.side }
 // logicalParent is the row that a boundary follows: the one that it names, else
 // the message before it in the file. -1 for none.
 func (t *Transcript) logicalParent(start int) int {
-	r := &t.Rows[start]
+	r := t.Rows.At(start)
 	if r.Kind.IsBoundary() {
 		if c, ok := t.compaction(r.UUID); ok {
 			if i, ok := t.Row(c.Logical); ok {
 				return i
 			}
 		}
-		if i, ok := t.Row(r.Parent); ok && t.inMain(&t.Rows[i]) {
+		if i, ok := t.Row(r.Parent); ok && t.inMain(t.Rows.At(i)) {
 			return i
 		}
 	}
 	for i := start - 1; i >= 0; i-- {
-		if q := &t.Rows[i]; q.Kind.IsMessage() && t.inMain(q) {
+		if q := t.Rows.At(i); q.Kind.IsMessage() && t.inMain(q) {
 			return i
 		}
 	}
@@ -317,8 +317,8 @@ func (w *walk) coverage() Coverage {
 	reasons := map[uint8]*Unreached{
 		offBranch: {Reason: OffBranch}, detached: {Reason: Detached}, inCycle: {Reason: InCycle},
 	}
-	for i := range t.Rows {
-		r := &t.Rows[i]
+	for i := range t.Rows.Len() {
+		r := t.Rows.At(i)
 		if !r.Kind.IsMessage() {
 			continue
 		}

@@ -114,7 +114,7 @@ func told(t *testing.T, data []byte, tr *Transcript) map[string]string {
 	}
 	if n := len(c.Rows); n > 0 {
 		got["resume"] = names(c.Rows[n-1:])
-		if c.ResumePoint(tr) != tr.Rows[c.Rows[n-1]].UUID {
+		if c.ResumePoint(tr) != tr.Rows.At(c.Rows[n-1]).UUID {
 			t.Error("the resume point is not the last row")
 		}
 	}

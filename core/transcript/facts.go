@@ -221,8 +221,8 @@ func (t *tally) add(tr *Transcript) {
 	t.Turns += tr.Turns
 	t.Compacted += len(tr.Compactions)
 	t.Lines += tr.Lines
-	for i := range tr.Rows {
-		r := &tr.Rows[i]
+	for i := range tr.Rows.Len() {
+		r := tr.Rows.At(i)
 		if r.Kind != User && r.Kind != Assistant || !tr.inMain(r) {
 			continue
 		}

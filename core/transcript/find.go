@@ -96,7 +96,7 @@ func (e *NotFoundError) Error() string {
 		}
 	}
 	if e.Looked == 0 {
-		return fmt.Sprintf("%s: this project has no sessions yet.%s Those of all projects can be listed", what, why)
+		return fmt.Sprintf("%s: this project has no sessions yet.%s Those of all projects can be listed (mem-mcp sessions --all; transcript_list with all)", what, why)
 	}
 	folders := fmt.Sprintf("the %d folders that were", e.Looked)
 	if e.Looked == 1 {

@@ -44,8 +44,8 @@ func TestGenerated(t *testing.T) {
 		if n := tr.Problems.Total(); n != 0 {
 			t.Errorf("%+v: problems: %s", o, tr.Problems)
 		}
-		if tr.Lines != made.Lines || len(tr.Rows) != made.Rows || tr.Size != made.Bytes {
-			t.Errorf("%+v: %d lines, %d rows, %d bytes, want %d, %d, %d", o, tr.Lines, len(tr.Rows), tr.Size, made.Lines, made.Rows, made.Bytes)
+		if tr.Lines != made.Lines || tr.Rows.Len() != made.Rows || tr.Size != made.Bytes {
+			t.Errorf("%+v: %d lines, %d rows, %d bytes, want %d, %d, %d", o, tr.Lines, tr.Rows.Len(), tr.Size, made.Lines, made.Rows, made.Bytes)
 		}
 		for typ, n := range made.Types {
 			if tr.Types[typ] != n {
@@ -74,7 +74,7 @@ func TestGenerated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if whole.Lines != made.Lines || len(whole.Rows) != made.Rows || !slices.Equal(whole.Rows, tr.Rows) {
+		if whole.Lines != made.Lines || whole.Rows.Len() != made.Rows || !transcript.SameRows(whole, tr) {
 			t.Errorf("%+v: completing the tail from byte %d gives another transcript", o, tail.Base)
 		}
 		if o.Seed == 5 && tail.Base == 0 {

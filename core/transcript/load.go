@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,20 +62,48 @@ type Block struct {
 // row that cannot be read gives a Message with Row, Line and nothing else, and
 // the error; the others still come. It stops when ctx is done, with its error.
 func Load(ctx context.Context, src io.ReaderAt, t *Transcript, rows []int) iter.Seq2[Message, error] {
+	return NewLoader(src, t).Load(ctx, rows)
+}
+
+// Loader decodes rows in several goes. Rows that follow each other in the file, whether in one go or
+// in the next, are read together. It is not safe for concurrent use.
+type Loader struct {
+	src     io.ReaderAt
+	t       *Transcript
+	decoder *decoder
+	window  []byte // of the file, from base on
+	base    int64
+	next    int64 // where the row before ended
+}
+
+const (
+	// aheadBytes is how much is read at once where rows follow each other.
+	aheadBytes = 64 << 10
+	// aheadRow is the longest row that is worth it, in bytes.
+	aheadRow = 16 << 10
+)
+
+// NewLoader returns a Loader of rows of t, which stand in src.
+func NewLoader(src io.ReaderAt, t *Transcript) *Loader {
+	return &Loader{src: src, t: t, decoder: newDecoder(), next: -1}
+}
+
+// Load is the function Load.
+func (l *Loader) Load(ctx context.Context, rows []int) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		for _, i := range rows {
 			if err := ctx.Err(); err != nil {
 				yield(Message{}, err)
 				return
 			}
-			if i < 0 || i >= len(t.Rows) {
+			if i < 0 || i >= l.t.Rows.Len() {
 				if !yield(Message{Row: i}, fmt.Errorf("row %d is not in the transcript", i)) {
 					return
 				}
 				continue
 			}
-			m, err := loadRow(src, &t.Rows[i])
-			m.Row, m.Line = i, int(t.Rows[i].Line)
+			m, err := l.row(l.t.Rows.At(i))
+			m.Row, m.Line = i, int(l.t.Rows.At(i).Line)
 			if !yield(m, err) {
 				return
 			}
@@ -84,16 +111,13 @@ func Load(ctx context.Context, src io.ReaderAt, t *Transcript, rows []int) iter.
 	}
 }
 
-func loadRow(src io.ReaderAt, r *Row) (Message, error) {
+func (l *Loader) row(r *Row) (Message, error) {
 	// The message keeps parts of the buffer, so each gets its own.
 	raw := make([]byte, r.Len)
-	if n, err := src.ReadAt(raw, r.Offset); n < len(raw) {
-		if err == nil || errors.Is(err, io.EOF) {
-			err = ErrChanged
-		}
+	if err := l.read(raw, r.Offset); err != nil {
 		return Message{}, fmt.Errorf("reading the record of line %d: %w", r.Line, err)
 	}
-	m, err := decode(raw)
+	m, err := l.decoder.decode(raw)
 	if err != nil {
 		return Message{}, fmt.Errorf("reading the record of line %d: %w", r.Line, err)
 	}
@@ -104,119 +128,38 @@ func loadRow(src io.ReaderAt, r *Row) (Message, error) {
 	return m, nil
 }
 
-// fields are the members of a record. They are taken one by one, so that one of
-// an unexpected type costs no more than itself.
-type fields map[string]json.RawMessage
-
-func (f fields) str(key string) string {
-	var s string
-	if json.Unmarshal(f[key], &s) != nil {
-		return ""
-	}
-	return s
-}
-
-func (f fields) object(key string) fields {
-	var o fields
-	if json.Unmarshal(f[key], &o) != nil {
+// read fills raw from the file.
+func (l *Loader) read(raw []byte, at int64) error {
+	follows := l.next >= 0 && at >= l.next && at < l.next+aheadBytes
+	l.next = at + int64(len(raw))
+	if l.copied(raw, at) {
 		return nil
 	}
-	return o
-}
-
-func decode(raw []byte) (Message, error) {
-	var f fields
-	if err := json.Unmarshal(raw, &f); err != nil || f == nil {
-		return Message{}, ErrChanged
-	}
-	m := Message{
-		UUID: f.str("uuid"), Parent: f.str("parentUuid"), Type: f.str("type"), Subtype: f.str("subtype"),
-		Cwd: f.str("cwd"), Branch: f.str("gitBranch"), Session: f.str("sessionId"), Version: f.str("version"),
-		Agent: f.str("agentId"), Raw: raw,
-	}
-	m.Timestamp, _ = time.Parse(time.RFC3339, f.str("timestamp"))
-	switch {
-	case f["attachment"] != nil:
-		a := f.object("attachment")
-		m.Role, m.Subtype = "system", a.str("type")
-		if role := f.str("renderedRole"); role != "" {
-			m.Role = role
+	if follows && len(raw) <= aheadRow {
+		if l.window == nil {
+			l.window = make([]byte, aheadBytes)
 		}
-		m.Content = []Block{{Type: "attachment", Name: m.Subtype, Text: rendered(f["rendered"]), Raw: f["attachment"]}}
-	case f["message"] != nil:
-		api := f.object("message")
-		m.Role, m.ID, m.Model = api.str("role"), api.str("id"), api.str("model")
-		m.Content = blocks(api["content"])
-	default:
-		m.Role = "system"
-		m.Content = blocks(f["content"])
-	}
-	if m.Role == "" {
-		m.Role = m.Type
-	}
-	return m, nil
-}
-
-// blocks decodes content: a string, or an array of blocks.
-func blocks(raw json.RawMessage) []Block {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 {
-		return nil
-	}
-	if raw[0] == '"' {
-		var s string
-		if json.Unmarshal(raw, &s) != nil {
+		n, _ := l.src.ReadAt(l.window[:aheadBytes], at) // what is wrong shows below
+		l.window, l.base = l.window[:n], at
+		if l.copied(raw, at) {
 			return nil
 		}
-		return []Block{{Type: "text", Text: s, Raw: raw}}
 	}
-	var items []json.RawMessage
-	if json.Unmarshal(raw, &items) != nil {
+	n, err := l.src.ReadAt(raw, at)
+	if n == len(raw) {
 		return nil
 	}
-	out := make([]Block, 0, len(items))
-	for _, it := range items {
-		out = append(out, block(it))
+	if err == nil || errors.Is(err, io.EOF) {
+		err = ErrChanged
 	}
-	return out
+	return err
 }
 
-func block(raw json.RawMessage) Block {
-	if len(raw) > 0 && raw[0] == '"' {
-		return blocks(raw)[0]
+// copied fills raw from the window if that holds it.
+func (l *Loader) copied(raw []byte, at int64) bool {
+	if at < l.base || at+int64(len(raw)) > l.base+int64(len(l.window)) {
+		return false
 	}
-	var f fields
-	_ = json.Unmarshal(raw, &f) // no object: a block that only has Raw
-	b := Block{Type: f.str("type"), Text: f.str("text"), Name: f.str("name"), ID: f.str("id"), Input: f["input"], Raw: raw}
-	switch b.Type {
-	case "thinking":
-		b.Text = f.str("thinking")
-	case "tool_result":
-		b.ID = f.str("tool_use_id")
-		_ = json.Unmarshal(f["is_error"], &b.IsError)
-		inner := blocks(f["content"])
-		if len(inner) == 1 && len(f["content"]) > 0 && f["content"][0] == '"' {
-			b.Text = inner[0].Text
-		} else {
-			b.Blocks = inner
-		}
-	}
-	return b
-}
-
-// rendered is what the client showed the model for an attachment.
-func rendered(raw json.RawMessage) string {
-	var items []fields
-	if json.Unmarshal(raw, &items) != nil {
-		return ""
-	}
-	var parts []string
-	for _, it := range items {
-		for _, b := range blocks(it["content"]) {
-			if b.Text != "" {
-				parts = append(parts, b.Text)
-			}
-		}
-	}
-	return strings.Join(parts, "\n")
+	copy(raw, l.window[at-l.base:])
+	return true
 }

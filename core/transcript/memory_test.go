@@ -8,7 +8,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 
 	"mem/core/transcript/transcripttest"
@@ -38,6 +40,36 @@ func TestPeakMemory(t *testing.T) {
 	}
 	for name, dense := range map[string]bool{"as in real sessions": false, "nothing but short messages": true} {
 		t.Run(name, func(t *testing.T) { peakMemory(t, mb, dense) })
+	}
+}
+
+// TestBytesARow holds what each row adds to all that is ever allocated for reading a transcript
+// and for its chain, garbage and room for growth with it: at most the 96 bytes that the peak may
+// grow by. What is there but once, such as buffers, is in the smaller of two transcripts as well.
+func TestBytesARow(t *testing.T) {
+	allocated := func(size int64) (bytes, rows int64) {
+		var data strings.Builder
+		if _, err := transcripttest.Write(&data, transcripttest.Options{Seed: 2, Bytes: size, ShortTexts: true}); err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		tr, err := Read(t.Context(), strings.NewReader(data.String()), int64(data.Len()), Options{Workers: 1, part: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := tr.Chain(UUID{}); len(c.Rows) < tr.Rows.Len()*9/10 {
+			t.Fatalf("%d of %d rows on the chain", len(c.Rows), tr.Rows.Len())
+		}
+		runtime.ReadMemStats(&after)
+		return int64(after.TotalAlloc - before.TotalAlloc), int64(tr.Rows.Len())
+	}
+	few, a := allocated(5e6)
+	many, b := allocated(45e6)
+	each := float64(many-few) / float64(b-a)
+	t.Logf("%d rows: %d bytes; %d rows: %d bytes; %.1f bytes a row", a, few, b, many, each)
+	if each > 96 {
+		t.Errorf("each row adds %.1f bytes; at most 96", each)
 	}
 }
 
@@ -101,7 +133,7 @@ func readAndTell(t *testing.T, path string) {
 	for s := bufio.NewScanner(status); s.Scan(); {
 		var peak int
 		if n, _ := fmt.Sscanf(s.Text(), "VmHWM: %d kB", &peak); n == 1 {
-			fmt.Printf("rows %d peak %d kB\n", len(tr.Rows), peak)
+			fmt.Printf("rows %d peak %d kB\n", tr.Rows.Len(), peak)
 		}
 	}
 }

@@ -164,11 +164,11 @@ func (p *part) record(line []byte, at span) {
 	if kind == Collapse && row.UUID.IsZero() {
 		row.UUID = markerID(at.offset)
 	}
-	if r.source.set {
-		row.Source = parseUUID(r.source.bytes()).key()
-	}
-	if kind == Assistant && r.messageID.set {
-		row.ID = hashID(r.messageID.bytes())
+	switch {
+	case kind == Assistant && r.messageID.set:
+		row.Ref = hashID(r.messageID.bytes())
+	case kind != Assistant && r.source.set:
+		row.Ref = parseUUID(r.source.bytes()).key()
 	}
 	if kind.IsBoundary() {
 		p.compaction(row.UUID, r)
@@ -181,6 +181,10 @@ func (p *part) record(line []byte, at span) {
 		p.facts(r, &row)
 	}
 }
+
+// maxGrowth is how many times what is needed is reserved for the rows of a part to come. What
+// of it is not used is never touched.
+const maxGrowth = 64
 
 // grow makes room for as many rows as the range will have, judged by the part of it before
 // offset: growing step by step would leave several times as much behind.

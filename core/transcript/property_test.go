@@ -35,10 +35,10 @@ func compare(data []byte, o Options) string {
 			return fmt.Sprintf("%s: %d in lines %v, want %v", kind, p.Count, p.Lines, lines)
 		}
 	}
-	if len(got.Rows) != len(want.rows) {
-		return fmt.Sprintf("%d rows, want %d", len(got.Rows), len(want.rows))
+	if got.Rows.Len() != len(want.rows) {
+		return fmt.Sprintf("%d rows, want %d", got.Rows.Len(), len(want.rows))
 	}
-	for i, r := range got.Rows {
+	for i, r := range got.Rows.All() {
 		w := want.rows[i]
 		if int(r.Line) != w.line || r.Kind != w.kind || !w.marker && r.UUID != ParseUUID(w.uuid) || r.Parent != ParseUUID(w.parentID) {
 			return fmt.Sprintf("row %d is %+v, want %+v", i, r, *w)
@@ -53,17 +53,17 @@ func compare(data []byte, o Options) string {
 		return fmt.Sprintf("coverage %+v of %d rows does not add up", v, len(c.Rows))
 	}
 	// Any other leaf.
-	for i := range got.Rows {
+	for i := range got.Rows.Len() {
 		if i%7 != 3 {
 			continue
 		}
 		rows, dropped := want.chain(want.rows[i])
-		c := got.Chain(got.Rows[i].UUID)
+		c := got.Chain(got.Rows.At(i).UUID)
 		if fmt.Sprint(lineNumbers(got, c)) != fmt.Sprint(oracleLines(rows)) {
-			return fmt.Sprintf("chain from line %d %v, want %v", got.Rows[i].Line, lineNumbers(got, c), oracleLines(rows))
+			return fmt.Sprintf("chain from line %d %v, want %v", got.Rows.At(i).Line, lineNumbers(got, c), oracleLines(rows))
 		}
 		if c.Coverage.Compacted != len(dropped) {
-			return fmt.Sprintf("%d rows compacted from line %d, want %d", c.Coverage.Compacted, got.Rows[i].Line, len(dropped))
+			return fmt.Sprintf("%d rows compacted from line %d, want %d", c.Coverage.Compacted, got.Rows.At(i).Line, len(dropped))
 		}
 	}
 	return ""
@@ -72,7 +72,7 @@ func compare(data []byte, o Options) string {
 func lineNumbers(t *Transcript, c *Chain) []int {
 	var out []int
 	for _, i := range c.Rows {
-		out = append(out, int(t.Rows[i].Line))
+		out = append(out, int(t.Rows.At(i).Line))
 	}
 	return out
 }
@@ -97,7 +97,7 @@ func compareLoose(data []byte, o Options) string {
 	if loose == nil {
 		return err.Error()
 	}
-	if !slices.Equal(strict.Rows, loose.Rows) || strict.Lines != loose.Lines || strict.Title != loose.Title || strict.LastPrompt != loose.LastPrompt {
+	if !SameRows(strict, loose) || strict.Lines != loose.Lines || strict.Title != loose.Title || strict.LastPrompt != loose.LastPrompt {
 		return "reading loosely gives other rows"
 	}
 	if a, b := strict.Problems.Malformed.Count, loose.Problems.Malformed.Count; b > a {
@@ -279,7 +279,7 @@ func TestTail(t *testing.T) {
 				t.Fatalf("from byte %d: %s, %d rows, want %s, %d rows\n%s", tail.Base, d.By, len(d.Rows), c.By, len(c.Rows), describe(data))
 			}
 			for i := range c.Rows {
-				if a, b := whole.Rows[c.Rows[i]], tail.Rows[d.Rows[i]]; a.Offset != b.Offset || a.UUID != b.UUID {
+				if a, b := whole.Rows.At(c.Rows[i]), tail.Rows.At(d.Rows[i]); a.Offset != b.Offset || a.UUID != b.UUID {
 					t.Fatalf("row %d is %v, want %v", i, b, a)
 				}
 			}
@@ -288,7 +288,7 @@ func TestTail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(complete.Rows, whole.Rows) || complete.Lines != whole.Lines || fmt.Sprint(complete.Problems) != fmt.Sprint(whole.Problems) {
+		if !SameRows(complete, whole) || complete.Lines != whole.Lines || fmt.Sprint(complete.Problems) != fmt.Sprint(whole.Problems) {
 			t.Fatal("what was completed is not the whole")
 		}
 	})

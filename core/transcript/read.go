@@ -27,7 +27,7 @@ func Read(ctx context.Context, src io.ReaderAt, size int64, o Options) (*Transcr
 	}
 	o = o.withDefaults()
 	g := newGrid(src, size, o)
-	g.joined = newAssembly(o.From, len(g.parts))
+	g.joined = newAssembly(o.From)
 	err := g.scan(ctx, 0, len(g.parts))
 	shrunk := errors.Is(err, errShort)
 	if err != nil && !shrunk {
@@ -168,17 +168,16 @@ type assembly struct {
 	t       *Transcript
 	sum     facts
 	parts   int // joined
-	of      int // parts there are
 	content bool
 }
 
-func newAssembly(base int64, parts int) *assembly {
-	return &assembly{t: &Transcript{Types: map[string]int{}, Base: base, Size: base}, of: parts}
+func newAssembly(base int64) *assembly {
+	return &assembly{t: &Transcript{Types: map[string]int{}, Base: base, Size: base}}
 }
 
 // assemble joins parts that stay as they are.
 func assemble(parts []*part, base int64) *assembly {
-	a := newAssembly(base, len(parts))
+	a := newAssembly(base)
 	for _, p := range parts {
 		a.join(p)
 	}
@@ -201,25 +200,6 @@ func (a *assembly) verdict() error {
 	return nil
 }
 
-// maxGrowth is how many times what is needed is reserved for rows to come. What
-// of it is not used is never touched.
-const maxGrowth = 64
-
-// reserve makes room for n more rows: for as many as the whole file will have,
-// judged by the parts so far, since growing step by step would hold the rows
-// twice.
-func (a *assembly) reserve(n int) {
-	t := a.t
-	need := len(t.Rows) + n
-	if need <= cap(t.Rows) {
-		return
-	}
-	expected := int(float64(need) * float64(a.of) / float64(a.parts+1) * 1.05)
-	grown := make([]Row, len(t.Rows), max(need, min(expected, maxGrowth*need)))
-	copy(grown, t.Rows)
-	t.Rows = grown
-}
-
 // facts are what the parts tell of the session.
 type facts struct {
 	customTitle, aiTitle   string
@@ -232,13 +212,9 @@ type facts struct {
 func (a *assembly) join(p *part) {
 	t, sum := a.t, &a.sum
 	base := uint32(t.Lines)
-	a.reserve(len(p.rows))
 	a.parts++
 	a.content = a.content || p.hasContentLine
-	for _, r := range p.rows {
-		r.Line += base
-		t.Rows = append(t.Rows, r)
-	}
+	t.Rows.add(p.rows, base)
 	for name, n := range p.types {
 		if _, ok := t.Types[name]; !ok && len(t.Types) >= maxTypes {
 			name = OtherTypes
@@ -273,7 +249,7 @@ func (a *assembly) join(p *part) {
 		t.LastPrompt = p.lastPrompt
 	}
 	sum.hasMain = sum.hasMain || p.hasMain
-	t.Subagent = !sum.hasMain && len(t.Rows) > 0
+	t.Subagent = !sum.hasMain && t.Rows.Len() > 0
 	t.Lines += p.lines
 	t.Size = max(t.Size, p.end)
 }
@@ -318,8 +294,8 @@ func (t *Transcript) conclude(sum *facts) {
 		t.FirstPrompt, t.Agent = sum.sidePrompt, sum.agent
 	}
 	var first, last uint32
-	for i := range t.Rows {
-		r := &t.Rows[i]
+	for i := range t.Rows.Len() {
+		r := t.Rows.At(i)
 		if r.Kind == Collapse && r.isMarker() {
 			t.markers = append(t.markers, int32(i))
 		}

@@ -84,7 +84,7 @@ func TestTranscriptFacts(t *testing.T) {
 	if tr.Start.Format(time.RFC3339) != "2026-05-04T05:59:00Z" || tr.End.Format(time.RFC3339) != "2026-05-04T09:30:00Z" {
 		t.Errorf("from %s to %s", tr.Start, tr.End)
 	}
-	if r := tr.Rows[2]; !r.Flags.Has(FlagAPIError) {
+	if r := tr.Rows.At(2); !r.Flags.Has(FlagAPIError) {
 		t.Errorf("%+v", r)
 	}
 	last := row("u4", "")
@@ -114,7 +114,7 @@ func TestTooLong(t *testing.T) {
 			t.Errorf("window %d: %s", window, p)
 		}
 		tr = readString(t, s, Options{MaxRecord: 6000, window: window})
-		if tr.Problems.Total() != 0 || len(tr.Rows) != 3 || tr.Types["api-request-blob"] != 1 {
+		if tr.Problems.Total() != 0 || tr.Rows.Len() != 3 || tr.Types["api-request-blob"] != 1 {
 			t.Errorf("window %d: %s", window, tr.Problems)
 		}
 	}
@@ -127,7 +127,7 @@ func TestNoiseIsOnlyLookedAt(t *testing.T) {
 	if loose.Problems.Malformed.Count != 1 || strict.Problems.Malformed.Count != 2 {
 		t.Errorf("%s; strictly: %s", loose.Problems, strict.Problems)
 	}
-	if len(loose.Rows) != 2 || len(strict.Rows) != 2 {
+	if loose.Rows.Len() != 2 || strict.Rows.Len() != 2 {
 		t.Error("the rows differ")
 	}
 }
@@ -144,14 +144,14 @@ func TestPartsAndFrom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rest.Base != at || len(rest.Rows) == 0 || rest.Rows[0].Offset < at || !rest.Chain(UUID{}).Coverage.Pending {
-		t.Errorf("from %d: base %d, first row at %d", at, rest.Base, rest.Rows[0].Offset)
+	if rest.Base != at || rest.Rows.Len() == 0 || rest.Rows.At(0).Offset < at || !rest.Chain(UUID{}).Coverage.Pending {
+		t.Errorf("from %d: base %d, first row at %d", at, rest.Base, rest.Rows.At(0).Offset)
 	}
 	before, err := Read(context.Background(), src, at, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if before.Lines+rest.Lines != want.Lines || len(before.Rows)+len(rest.Rows) != len(want.Rows) || before.Size != at {
+	if before.Lines+rest.Lines != want.Lines || before.Rows.Len()+rest.Rows.Len() != want.Rows.Len() || before.Size != at {
 		t.Errorf("%d and %d lines, want %d", before.Lines, rest.Lines, want.Lines)
 	}
 }
@@ -189,8 +189,8 @@ func TestShrinkingFile(t *testing.T) {
 				continue
 			}
 			want, err := Read(context.Background(), bytes.NewReader(data[:size]), int64(size), Options{})
-			if err != nil && size > 1 || len(want.Rows) != len(tr.Rows) || want.Lines != tr.Lines || want.Size != tr.Size {
-				t.Errorf("cut at %d: %d rows in %d lines, want %d in %d", size, len(tr.Rows), tr.Lines, len(want.Rows), want.Lines)
+			if err != nil && size > 1 || want.Rows.Len() != tr.Rows.Len() || want.Lines != tr.Lines || want.Size != tr.Size {
+				t.Errorf("cut at %d: %d rows in %d lines, want %d in %d", size, tr.Rows.Len(), tr.Lines, want.Rows.Len(), want.Lines)
 			}
 			if _, err := ReadTail(context.Background(), src, int64(len(data)), o); err != nil && size > 1 {
 				t.Errorf("the tail, cut at %d: %v", size, err)
@@ -203,7 +203,7 @@ func TestGrowingFile(t *testing.T) {
 	data := []byte(row("u1", "") + row("u2", "u1") + row("u3", "u2"))
 	cut := len(row("u1", "")) + len(row("u2", "u1")) + 20
 	tr, err := Read(context.Background(), bytes.NewReader(data), int64(cut), Options{})
-	if err != nil || tr.Shrunk || len(tr.Rows) != 2 || tr.Problems.Truncated.Count != 1 || tr.Size != int64(cut) {
+	if err != nil || tr.Shrunk || tr.Rows.Len() != 2 || tr.Problems.Truncated.Count != 1 || tr.Size != int64(cut) {
 		t.Errorf("%v %+v", err, tr)
 	}
 }
@@ -292,7 +292,7 @@ func TestOpenFile(t *testing.T) {
 // TestRowSize keeps the promise of 96 bytes a row: the row, its link, and its
 // share of the index at its emptiest.
 func TestRowSize(t *testing.T) {
-	const row, link = 72, 4
+	const row, link = 64, 4
 	if got := unsafe.Sizeof(Row{}); got != row {
 		t.Errorf("a row has %d bytes", got)
 	}

@@ -315,8 +315,8 @@ func lastRowOf(ctx context.Context, src io.ReaderAt, size int64, torn bool) (str
 	if err != nil && !errors.Is(err, ErrNoRecords) {
 		return "", torn, err
 	}
-	for i := len(tr.Rows) - 1; i >= 0; i-- {
-		if r := &tr.Rows[i]; r.Kind.IsMessage() && !r.Flags.Has(FlagSidechain) {
+	for i := tr.Rows.Len() - 1; i >= 0; i-- {
+		if r := tr.Rows.At(i); r.Kind.IsMessage() && !r.Flags.Has(FlagSidechain) {
 			for m, err := range Load(ctx, src, tr, []int{i}) {
 				return m.UUID, torn, err
 			}

@@ -370,8 +370,8 @@ func TestAppendFromManyProcesses(t *testing.T) {
 		t.Fatalf("%v, %v", tr.Problems, err)
 	}
 	// One chain with every row on it: nobody took the row of another one for its parent.
-	if c := tr.Chain(UUID{}); len(c.Rows) != writers*writerTurns*2 || len(tr.Rows) != writers*writerTurns*2 {
-		t.Errorf("%d rows, %d of them on the chain, of %d", len(tr.Rows), len(c.Rows), writers*writerTurns*2)
+	if c := tr.Chain(UUID{}); len(c.Rows) != writers*writerTurns*2 || tr.Rows.Len() != writers*writerTurns*2 {
+		t.Errorf("%d rows, %d of them on the chain, of %d", tr.Rows.Len(), len(c.Rows), writers*writerTurns*2)
 	}
 }
 
@@ -411,7 +411,7 @@ func FuzzParseEntries(f *testing.F) {
 		}
 		defer src.Close()
 		tr, err := Read(t.Context(), src, src.Size(), Options{Strict: true})
-		if err != nil || tr.Problems.Total() != 0 || len(tr.Rows) != len(got.UUIDs) {
+		if err != nil || tr.Problems.Total() != 0 || tr.Rows.Len() != len(got.UUIDs) {
 			t.Errorf("what was recorded reads back with %v, %v", tr.Problems, err)
 		}
 	})

@@ -12,7 +12,7 @@ func (w *walk) preserve(c *Chain) {
 	if c.Boundary < 0 {
 		return
 	}
-	said, ok := t.compaction(t.Rows[c.Boundary].UUID)
+	said, ok := t.compaction(t.Rows.At(c.Boundary).UUID)
 	if !ok {
 		return
 	}
@@ -54,7 +54,7 @@ func (t *Transcript) preservedRows(said *Compaction, depth int) (rows []int, los
 		switch {
 		case !ok:
 			lost++
-		case t.Rows[i].Kind.IsMessage():
+		case t.Rows.At(i).Kind.IsMessage():
 			rows = append(rows, i)
 		}
 	}
@@ -72,7 +72,7 @@ func (t *Transcript) preservedRows(said *Compaction, depth int) (rows []int, los
 	segment := l.rows
 	if l.boundary >= 0 && !slices.Contains(segment, head) {
 		// It reaches back beyond an earlier boundary, which preserved its head.
-		if before, ok := t.compaction(t.Rows[l.boundary].UUID); ok && before.UUID != said.UUID {
+		if before, ok := t.compaction(t.Rows.At(l.boundary).UUID); ok && before.UUID != said.UUID {
 			kept, _ := t.preservedRows(before, depth+1)
 			at := 1
 			if i, ok := t.Row(before.Anchor); ok {
@@ -102,50 +102,50 @@ func (w *walk) rejoin(c *Chain) {
 	if len(branched) == 0 {
 		return
 	}
-	anchor := map[uint64]int32{} // message.id → the last row of it on the chain
+	anchored := false
 	for _, i := range c.Rows {
-		if r := &t.Rows[i]; r.Kind == Assistant && branched[r.ID] {
-			anchor[r.ID] = int32(i)
+		if r := t.Rows.At(i); r.Kind == Assistant && branched.has(r.Ref) {
+			branched[r.Ref], anchored = int32(i), true
 		}
 	}
 	dropped := map[uint64]bool{} // message.ids of what was compacted
 	if w.cut >= 0 {
 		for i, m := range w.marks {
-			if r := &t.Rows[i]; m == compacted && r.Kind == Assistant && branched[r.ID] {
-				dropped[r.ID] = true
+			if r := t.Rows.At(i); m == compacted && r.Kind == Assistant && branched.has(r.Ref) {
+				dropped[r.Ref] = true
 			}
 		}
 	}
-	if len(anchor) == 0 && len(dropped) == 0 {
+	if !anchored && len(dropped) == 0 {
 		return
 	}
 	found := make([]beside, 0, rows)
-	for i := range t.Rows { // calls first, then results, each in file order
-		r := &t.Rows[i]
-		if r.Kind != Assistant || !branched[r.ID] || !w.inWalk(r) ||
+	for i := range t.Rows.Len() { // calls first, then results, each in file order
+		r := t.Rows.At(i)
+		if r.Kind != Assistant || !branched.has(r.Ref) || !w.inWalk(r) ||
 			w.marks[i] != unmarked && !preservedToo[i] || w.marks[i] == onChain {
 			continue
 		}
-		if a, ok := anchor[r.ID]; ok && (i >= w.cut || preservedToo[i]) {
+		if a := branched[r.Ref]; a >= 0 && (i >= w.cut || preservedToo[i]) {
 			found = append(found, beside{a, int32(i)})
 			w.marks[i] = onChain
-		} else if dropped[r.ID] {
+		} else if dropped[r.Ref] {
 			w.marks[i] = compacted
 		}
 	}
-	for i := range t.Rows {
-		r := &t.Rows[i]
+	for i := range t.Rows.Len() {
+		r := t.Rows.At(i)
 		if r.Kind != User || !r.Flags.Has(FlagToolResult) || !w.inWalk(r) ||
 			w.marks[i] != unmarked && !preservedToo[i] || w.marks[i] == onChain {
 			continue
 		}
 		call := w.callOf(i)
-		if call < 0 || t.Rows[call].Kind != Assistant || t.Rows[call].ID == 0 || !w.inWalk(&t.Rows[call]) {
+		if call < 0 || t.Rows.At(call).Kind != Assistant || t.Rows.At(call).Ref == 0 || !w.inWalk(t.Rows.At(call)) {
 			continue
 		}
-		a, ok := anchor[t.Rows[call].ID]
+		a, ok := branched[t.Rows.At(call).Ref]
 		switch {
-		case ok && (i >= w.cut || preservedToo[i]):
+		case ok && a >= 0 && (i >= w.cut || preservedToo[i]):
 			found = append(found, beside{a, int32(i)})
 			w.marks[i] = onChain
 		case w.marks[call] == compacted:
@@ -162,7 +162,7 @@ func (w *walk) rejoin(c *Chain) {
 	c.Rejoined = make([]int, k)
 	for i := n - 1; k > 0; i-- {
 		row := c.Rows[i]
-		if r := &t.Rows[row]; r.Kind == Assistant && branched[r.ID] && anchor[r.ID] == int32(row) {
+		if r := t.Rows.At(row); r.Kind == Assistant && branched.has(r.Ref) && branched[r.Ref] == int32(row) {
 			end, _ := slices.BinarySearchFunc(found, int32(row)+1, func(b beside, anchor int32) int { return cmp.Compare(b.anchor, anchor) })
 			for j := end - 1; j >= 0 && found[j].anchor == int32(row); j-- {
 				k--
@@ -176,14 +176,22 @@ func (w *walk) rejoin(c *Chain) {
 // beside is a row that goes after another one, which is on the chain.
 type beside struct{ anchor, row int32 }
 
+// anchors are message.ids with the last row of each on the chain, -1 where there is none.
+type anchors map[uint64]int32
+
+func (a anchors) has(id uint64) bool {
+	_, ok := a[id]
+	return ok
+}
+
 // branched are the message.ids of which something stands beside the chain: rows of the
 // answer itself, or a result of a call in it; and rows, how many these are. They are few, and the other ids of a long conversation
 // are not worth remembering.
-func (w *walk) branched(preservedToo map[int]bool) (ids map[uint64]bool, rows int) {
+func (w *walk) branched(preservedToo map[int]bool) (ids anchors, rows int) {
 	t := w.t
-	ids = map[uint64]bool{}
-	for i := range t.Rows {
-		r := &t.Rows[i]
+	ids = anchors{}
+	for i := range t.Rows.Len() {
+		r := t.Rows.At(i)
 		if w.marks[i] != unmarked && !preservedToo[i] || !w.inWalk(r) {
 			continue
 		}
@@ -192,10 +200,10 @@ func (w *walk) branched(preservedToo map[int]bool) (ids map[uint64]bool, rows in
 			if call < 0 {
 				continue
 			}
-			r = &t.Rows[call]
+			r = t.Rows.At(call)
 		}
-		if r.Kind == Assistant && r.ID != 0 {
-			ids[r.ID] = true
+		if r.Kind == Assistant && r.Ref != 0 {
+			ids[r.Ref] = -1
 			rows++
 		}
 	}
@@ -208,7 +216,7 @@ func (w *walk) preservedToo(c *Chain) map[int]bool {
 	if c.Boundary < 0 {
 		return nil
 	}
-	said, ok := w.t.compaction(w.t.Rows[c.Boundary].UUID)
+	said, ok := w.t.compaction(w.t.Rows.At(c.Boundary).UUID)
 	if !ok {
 		return nil
 	}
@@ -225,24 +233,24 @@ func (w *walk) preservedToo(c *Chain) map[int]bool {
 // names, else the one that it hangs on, past what only links. -1 for none.
 func (w *walk) callOf(i int) int {
 	t := w.t
-	r := &t.Rows[i]
+	r := t.Rows.At(i)
 	at := t.links[i]
-	for steps := 0; at != noParent && !t.Rows[at].Kind.IsMessage() && steps < maxLinks; steps++ {
+	for steps := 0; at != noParent && !t.Rows.At(int(at)).Kind.IsMessage() && steps < maxLinks; steps++ {
 		at = t.links[at]
 	}
-	if r.Source == 0 || at != noParent && t.Rows[at].UUID.key() == r.Source {
+	if r.Ref == 0 || at != noParent && t.Rows.At(int(at)).UUID.key() == r.Ref {
 		return int(at)
 	}
 	// It hangs elsewhere, which is rare: its parent was lost.
 	if w.calls == nil {
 		w.calls = map[uint64]int32{}
-		for j := range t.Rows {
-			if q := &t.Rows[j]; q.Kind == Assistant && q.ID != 0 {
+		for j := range t.Rows.Len() {
+			if q := t.Rows.At(j); q.Kind == Assistant && q.Ref != 0 {
 				w.calls[q.UUID.key()] = int32(j)
 			}
 		}
 	}
-	if j, ok := w.calls[r.Source]; ok {
+	if j, ok := w.calls[r.Ref]; ok {
 		return int(j)
 	}
 	return -1

@@ -57,19 +57,20 @@ const (
 // Has reports whether all of these flags are set.
 func (f Flags) Has(g Flags) bool { return f&g == g }
 
-// Row is a record that takes part in the tree: 72 bytes, and at most 15 more
+// Row is a record that takes part in the tree: 64 bytes, and 20 more
 // in the structures that find and link it.
 type Row struct {
 	Offset int64 // of its line, in bytes from the start of the file
 	UUID   UUID
-	Parent UUID   // as the record says; none for a beginning
-	Source uint64 // names the tool call that a result answers; 0 for none
-	ID     uint64 // names the API message that the row is a block of (its message.id); 0 for none
-	Len    uint32 // of its line in bytes, without line end and surrounding white space
-	Line   uint32 // of the file, from 1
-	Time   uint32 // seconds since 1970; 0 when unknown
-	Kind   Kind
-	Flags  Flags
+	Parent UUID // as the record says; none for a beginning
+	// Ref names, of an assistant row, the API message that it is a block of (its message.id), and
+	// of any other the tool call that it answers; 0 for none.
+	Ref   uint64
+	Len   uint32 // of its line in bytes, without line end and surrounding white space
+	Line  uint32 // of the file, from 1
+	Time  uint32 // seconds since 1970; 0 when unknown
+	Kind  Kind
+	Flags Flags
 }
 
 // maxProblemLines is how many lines are named for each kind of problem.

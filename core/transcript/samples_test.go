@@ -71,7 +71,7 @@ func TestSamplesResume(t *testing.T) {
 		}
 		whole := readString(t, string(data), Options{})
 		lines := strings.SplitAfter(string(data), "\n")
-		for _, r := range whole.Rows {
+		for _, r := range whole.Rows.All() {
 			if !r.Flags.Has(FlagPrompt) || r.Parent.IsZero() || r.Line < 2 || !strings.Contains(lines[r.Line-2], `"dequeue"`) {
 				continue
 			}

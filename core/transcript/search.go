@@ -305,7 +305,7 @@ func (s *search) strays() []Skipped {
 	for dir, o := range s.other {
 		where := "name no directory"
 		if o.cwd != "" {
-			where = "name other directories, such as " + memdir.ShownName(o.cwd)
+			where = "name other directories, such as " + memdir.ShownName(clean(o.cwd))
 		}
 		noun := "sessions"
 		if o.n == 1 {

@@ -69,7 +69,7 @@ func (t *Transcript) Complete(ctx context.Context) (*Transcript, error) {
 	if g.joined != nil {
 		return Read(ctx, g.src, g.size, g.o) // an earlier call, which was cancelled, took the parts
 	}
-	g.joined = newAssembly(0, len(g.parts))
+	g.joined = newAssembly(0)
 	err := g.scan(ctx, 0, t.pendingParts)
 	if errors.Is(err, errShort) {
 		return Read(ctx, g.src, g.size, g.o)
@@ -106,14 +106,14 @@ func (t *Transcript) settled() bool {
 	if c.By != ByFileOrder || c.Boundary < 0 || len(c.Bridged) > 0 || c.Lost > 0 || c.Cycle {
 		return false
 	}
-	for i := c.Boundary + 1; i < len(t.Rows); i++ {
+	for i := c.Boundary + 1; i < t.Rows.Len(); i++ {
 		// Its parent may lie before: what stands in for that here, a row beside the chain,
 		// would count as compacted.
-		if t.Rows[i].Flags.Has(FlagBridged) {
+		if t.Rows.At(i).Flags.Has(FlagBridged) {
 			return false
 		}
 	}
-	said, ok := t.compaction(t.Rows[c.Boundary].UUID)
+	said, ok := t.compaction(t.Rows.At(c.Boundary).UUID)
 	if !ok {
 		return false
 	}

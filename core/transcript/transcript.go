@@ -79,7 +79,7 @@ type Transcript struct {
 	Size  int64 // the bytes that were read, to the end of the last line
 	Lines int   // lines from the start of reading, blank ones included
 	Types map[string]int
-	Rows  []Row // in file order; of a duplicate uuid the last one
+	Rows  Rows // in file order; of a duplicate uuid the last one
 	// Problems of the lines and of the tree.
 	Problems Problems
 	// Shrunk says that the file became shorter while it was read: what was
@@ -152,7 +152,7 @@ type span struct {
 
 // Row returns the index in Rows of the row with this uuid.
 func (t *Transcript) Row(u UUID) (int, bool) {
-	return t.index.find(t.Rows, u)
+	return t.index.find(&t.Rows, u)
 }
 
 // TitleSource says what a title comes from; a greater one is the better title.

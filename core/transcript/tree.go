@@ -1,37 +1,39 @@
 package transcript
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+	"math/bits"
+)
 
 // noParent stands for the parent of a row that begins a tree.
 const noParent = -1
 
-// index finds rows by uuid: an open hash table of row numbers, at most 10.7
-// bytes a row. Its hash is seeded, so that no file can be made to be slow.
+// index finds rows by uuid: an open hash table of row numbers, 5.4 bytes a row. Its hash is
+// seeded, so that no file can be made to be slow.
 type index struct {
 	seed  maphash.Seed
 	slots []uint32 // row + 1; 0 is free
 }
 
 func newIndex(n int) index {
-	size := 16
-	for size*3 < n*4 {
-		size *= 2
-	}
-	return index{seed: maphash.MakeSeed(), slots: make([]uint32, size)}
+	return index{seed: maphash.MakeSeed(), slots: make([]uint32, n/3*4+16)}
 }
 
 // slot returns where u is, or the free slot where it goes.
-func (x *index) slot(rows []Row, u *UUID) *uint32 {
-	mask := uint64(len(x.slots) - 1)
-	for i := maphash.Bytes(x.seed, u[:]) & mask; ; i = (i + 1) & mask {
+func (x *index) slot(rows *Rows, u *UUID) *uint32 {
+	first, _ := bits.Mul64(maphash.Bytes(x.seed, u[:]), uint64(len(x.slots)))
+	for i := int(first); ; i++ {
+		if i == len(x.slots) {
+			i = 0
+		}
 		s := &x.slots[i]
-		if *s == 0 || rows[*s-1].UUID == *u {
+		if *s == 0 || rows.At(int(*s)-1).UUID == *u {
 			return s
 		}
 	}
 }
 
-func (x *index) find(rows []Row, u UUID) (int, bool) {
+func (x *index) find(rows *Rows, u UUID) (int, bool) {
 	if len(x.slots) == 0 || u.IsZero() {
 		return 0, false
 	}
@@ -42,12 +44,12 @@ func (x *index) find(rows []Row, u UUID) (int, bool) {
 // unite makes the last row of each uuid the only one, indexes the rows, and
 // notes which row the conversation ends with.
 func (t *Transcript) unite() {
-	x := newIndex(len(t.Rows))
+	x := newIndex(t.Rows.Len())
 	repeated := 0
 	var last UUID
-	for i := range t.Rows {
-		r := &t.Rows[i]
-		s := x.slot(t.Rows, &r.UUID)
+	for i := range t.Rows.Len() {
+		r := t.Rows.At(i)
+		s := x.slot(&t.Rows, &r.UUID)
 		switch {
 		case *s != 0:
 			// A row that is written again keeps its place in the order, as in the
@@ -55,7 +57,7 @@ func (t *Transcript) unite() {
 			// back to where they come from.
 			t.Problems.Duplicate.add(r.Line)
 			r.Flags |= FlagDuplicate
-			t.Rows[*s-1].Kind = NoKind
+			t.Rows.At(int(*s) - 1).Kind = NoKind
 			repeated++
 		case r.Kind.IsMessage() && !r.isMarker() && t.inMain(r):
 			last = r.UUID
@@ -63,16 +65,10 @@ func (t *Transcript) unite() {
 		*s = uint32(i + 1)
 	}
 	if repeated > 0 {
-		kept := t.Rows[:0]
-		for i := range t.Rows {
-			if t.Rows[i].Kind != NoKind {
-				kept = append(kept, t.Rows[i])
-			}
-		}
-		t.Rows = kept
+		t.Rows.keep(func(r *Row) bool { return r.Kind != NoKind })
 		clear(x.slots)
-		for i := range t.Rows {
-			*x.slot(t.Rows, &t.Rows[i].UUID) = uint32(i + 1)
+		for i := range t.Rows.Len() {
+			*x.slot(&t.Rows, &t.Rows.At(i).UUID) = uint32(i + 1)
 		}
 	}
 	t.index, t.last = x, noParent
@@ -89,10 +85,10 @@ func (r *Row) isMarker() bool {
 // link gives each row its effective parent. A parent that is not in the
 // conversation is bridged: the message before in the file stands in.
 func (t *Transcript) link() {
-	t.links = make([]int32, len(t.Rows))
+	t.links = make([]int32, t.Rows.Len())
 	before := [2]int32{noParent, noParent} // the message row before: main, sidechain
-	for i := range t.Rows {
-		r := &t.Rows[i]
+	for i := range t.Rows.Len() {
+		r := t.Rows.At(i)
 		side := 0
 		if !t.inMain(r) {
 			side = 1
@@ -100,7 +96,7 @@ func (t *Transcript) link() {
 		t.links[i] = noParent
 		if !r.Parent.IsZero() {
 			j, ok := t.Row(r.Parent)
-			if ok && (t.inMain(&t.Rows[j]) || side == 1) {
+			if ok && (t.inMain(t.Rows.At(j)) || side == 1) {
 				t.links[i] = int32(j)
 			} else {
 				t.Problems.Dangling.add(r.Line)
@@ -133,7 +129,7 @@ func (t *Transcript) findCycles() {
 			for j := t.links[at]; j != at; j = t.links[j] {
 				first = min(first, j)
 			}
-			t.Problems.Cycle.add(t.Rows[first].Line)
+			t.Problems.Cycle.add(t.Rows.At(int(first)).Line)
 		}
 		for at = int32(i); at != noParent && state[at] == walking; at = t.links[at] {
 			state[at] = walked

@@ -56,10 +56,15 @@ func (a *app) searchSessions(ctx context.Context, f *saidFlags, query string, li
 	if err != nil {
 		return err
 	}
-	return a.show(found, func() { a.showSaid(found) })
+	return a.show(found, func() { a.showSaid(found, f.dirs) })
 }
 
-func (a *app) showSaid(f *sessions.Found) {
+// showSaid shows hits; dirs are the folders that were searched in place of the usual ones.
+func (a *app) showSaid(f *sessions.Found, dirs []string) {
+	from := ""
+	for _, d := range dirs {
+		from += " --sessions-dir " + shellQuote(d)
+	}
 	for _, h := range f.Hits {
 		where := h.Role
 		if h.Agent != "" {
@@ -68,7 +73,7 @@ func (a *app) showSaid(f *sessions.Found) {
 		a.Printf("%s  %s  %s  %s\n", a.Style(term.Bold, term.Clean(h.Session)), localTime(h.Time), a.Style(term.Faint, "["+term.Clean(where)+"]"), term.Clean(h.Title))
 		a.Printf("    %s\n", term.Clean(h.Snippet))
 		if h.UUID != "" && a.Terminal {
-			a.Printf("    %s\n", a.Style(term.Faint, "mem-mcp resume "+term.Clean(h.Session)+" --at "+term.Clean(h.UUID)))
+			a.Printf("    %s\n", a.Style(term.Faint, "mem-mcp resume "+term.Clean(h.Session)+" --at "+term.Clean(h.UUID+from)))
 		}
 	}
 	if f.NextCursor != "" {

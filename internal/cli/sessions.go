@@ -139,7 +139,7 @@ func marks(s sessions.Listed) []string {
 		m = append(m, string(s.Origin))
 	}
 	if s.Problems != "" {
-		m = append(m, "damaged")
+		m = append(m, "damaged: "+term.Clean(s.Problems))
 	}
 	return m
 }

@@ -72,3 +72,22 @@ func TestSessionsTerminal(t *testing.T) {
 		})
 	}
 }
+
+// The command that a hit names takes it up: where other folders were searched it names them.
+func TestHitsNameWhatTakesThemUp(t *testing.T) {
+	m := newMachine(t)
+	m.talks()
+	dir := filepath.Join(m.env.Home, "other folder")
+	if err := os.Rename(filepath.Join(m.env.Home, ".claude", "projects", slug(m.env.Cwd)), dir); err != nil {
+		t.Fatal(err)
+	}
+	out, errOut, code := m.run(term.Streams{Terminal: true, Width: 200}, "search", "--transcripts", "--sessions-dir", dir, "cold", "caches")
+	want := "mem-mcp resume 11111111-0000-4000-8000-000000000001 --at 11111111-0000-4000-8000-00000000000a --sessions-dir '" + dir + "'"
+	if code != cli.ExitOK || !strings.Contains(out, want) {
+		t.Fatalf("exit code %d: %s %s", code, out, errOut)
+	}
+	out, errOut, code = m.run(term.Streams{}, "resume", "11111111-0000-4000-8000-000000000001", "--at", "11111111-0000-4000-8000-00000000000a", "--sessions-dir", dir)
+	if code != cli.ExitOK || !strings.Contains(out, "stay cold") {
+		t.Errorf("exit code %d: %s %s", code, out, errOut)
+	}
+}

@@ -34,7 +34,9 @@ func (a *app) summaryCommand() *cobra.Command {
 					if renew {
 						return a.renewSummary(cmd.Context(), m, x, wait)
 					}
-					sum, err := s.Summary(cmd.Context(), x.ID)
+					tell, stop := a.Progress()
+					sum, err := s.Summary(cmd.Context(), x.ID, tell)
+					stop()
 					if err != nil {
 						return err
 					}

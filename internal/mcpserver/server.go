@@ -110,7 +110,7 @@ func (s *Server) fill() {
 		for _, t := range tools.Toolsets() {
 			s.mcp.AddTools(t.Bind(s.open, s.sessionsOf, s.opt.Tools)...)
 		}
-		fixed, templates := resources.All(s.openToRead, s.sessionsOf, notFound)
+		fixed, templates := resources.All(s.openToRead, s.sessionsOf, notFound, tools.Progress)
 		s.mcp.AddResources(fixed...)
 		s.mcp.AddResourceTemplates(templates...)
 		s.mcp.AddPrompts(resources.Prompts()...)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -217,5 +218,83 @@ func TestProgressAndCancel(t *testing.T) {
 	}
 	if took := time.Since(start); told == 0 && took > 1500*time.Millisecond {
 		t.Errorf("a call of %v told nothing", took)
+	}
+}
+
+// TestResumeIncludesAndGoesOn: each part of a conversation comes where include asks for it and nowhere
+// else, and the cursor leads through all of it, each turn once.
+func TestResumeIncludesAndGoesOn(t *testing.T) {
+	e := realEnv(t)
+	row := func(n int, kind, rest string) string {
+		parent := "null"
+		if n > 0 {
+			parent = fmt.Sprintf(`"%s%03d"`, session[:len(session)-3], n-1)
+		}
+		return fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"type":%q,%s,"uuid":"%s%03d","timestamp":"2026-11-29T10:00:00.000Z","cwd":%s,"sessionId":%q}`+"\n",
+			parent, kind, rest, session[:len(session)-3], n, mustJSON(e.Cwd), session)
+	}
+	more := row(0, "user", `"message":{"role":"user","content":"PROMPT one"}`) +
+		row(1, "attachment", `"attachment":{"type":"file","filename":"x"},"rendered":[{"content":"ATTACHMENT one"}]`) +
+		row(2, "assistant", `"message":{"role":"assistant","id":"a","content":[{"type":"thinking","thinking":"THINKING one","signature":"c2ln"}]}`) +
+		row(3, "assistant", `"message":{"role":"assistant","id":"a","content":[{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"CALL one"}}]}`) +
+		row(4, "user", `"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"RESULT one"}]}`) +
+		row(5, "assistant", `"message":{"role":"assistant","id":"b","content":[{"type":"text","text":"ANSWER one"}]}`)
+	const turns = 40
+	for i := range turns {
+		more += row(6+2*i, "user", fmt.Sprintf(`"message":{"role":"user","content":"TURN-%02d %s"}`, i, strings.Repeat("many words ", 60))) +
+			row(7+2*i, "assistant", fmt.Sprintf(`"message":{"role":"assistant","id":"c%d","content":[{"type":"text","text":"REPLY-%02d %s"}]}`, i, i, strings.Repeat("more words ", 60)))
+	}
+	record(t, e, session, []byte(more))
+	short := session[:7] + "b" + session[8:]
+	record(t, e, short, []byte(strings.ReplaceAll(more[:strings.Index(more, "TURN-00")], session, short)))
+	c := start(t, memory.Options{Env: e})
+	for _, format := range []string{"messages", "brief"} {
+		for _, include := range [][]string{nil, {}, {"thinking"}, {"tool_results"}, {"attachments"}, {"thinking", "tool_results", "attachments"}} {
+			a := args{"session": short, "format": format}
+			asked := append([]string{}, include...)
+			if include == nil {
+				asked = []string{"tool_results"}
+			} else {
+				a["include"] = include
+			}
+			r := c.must("transcript_resume", a)
+			text := fmt.Sprint(r["messages"], r["text"])
+			for part, name := range map[string]string{"THINKING": "thinking", "RESULT": "tool_results", "ATTACHMENT": "attachments"} {
+				if got, want := strings.Contains(text, part+" one"), slices.Contains(asked, name); got != want {
+					t.Errorf("%s, include %q: %s is there: %v", format, include, name, got)
+				}
+			}
+			for _, always := range []string{"PROMPT one", "CALL one", "ANSWER one"} {
+				if !strings.Contains(text, always) {
+					t.Errorf("%s, include %q: no %s", format, include, always)
+				}
+			}
+		}
+		seen, pages := map[string]int{}, 0
+		for a := (args{"session": session, "format": format, "budget_tokens": 2500}); ; pages++ {
+			r := c.must("transcript_resume", a)
+			text := fmt.Sprint(r["messages"])
+			if format == "brief" {
+				text = r["text"].(string)
+			}
+			for i := range turns {
+				for _, what := range []string{fmt.Sprintf("TURN-%02d many words", i), fmt.Sprintf("REPLY-%02d more words", i)} {
+					seen[what] += strings.Count(text, what)
+				}
+			}
+			next, ok := r["nextCursor"].(string)
+			if !ok {
+				break
+			}
+			a["cursor"] = next
+		}
+		for what, n := range seen {
+			if n != 1 {
+				t.Errorf("%s: %s is %d times on the pages", format, what, n)
+			}
+		}
+		if pages < 3 || len(seen) != 2*turns {
+			t.Errorf("%s: %d pages, %d texts", format, pages, len(seen))
+		}
 	}
 }

@@ -28,7 +28,7 @@ func briefUnit(pieces []piece, u *unit, who *string, left *LeftOut) string {
 	for i := range pieces {
 		p := &pieces[i]
 		if p.kind == saidUser && !p.meta && u.starts && !headed {
-			fmt.Fprintf(&b, "## Turn %s%s\n\n", shown.Number(u.turn), clock(" · ", p.at))
+			fmt.Fprintf(&b, "## Turn %s%s\n\n", shown.Number(int(u.turn)), clock(" · ", p.at))
 			headed, *who = true, ""
 		}
 		if w := p.who(); w != "" && w != *who {

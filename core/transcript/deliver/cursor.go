@@ -49,7 +49,7 @@ func hashRows(t *transcript.Transcript, rows []int) string {
 	h := sha256.New()
 	var b [28]byte
 	for _, i := range rows {
-		r := &t.Rows[i]
+		r := t.Rows.At(i)
 		copy(b[:], r.UUID[:])
 		binary.LittleEndian.PutUint32(b[16:], r.Len)
 		binary.LittleEndian.PutUint64(b[20:], uint64(r.Kind))

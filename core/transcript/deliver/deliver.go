@@ -175,6 +175,7 @@ func Deliver(ctx context.Context, src io.ReaderAt, t *transcript.Transcript, c *
 	default:
 		return nil, fmt.Errorf("there is no format %.40q; there are %q and %q", o.Format, Messages, Brief)
 	}
+	defer t.HoldHeap()()
 	j, err := newJob(ctx, src, t, c, o)
 	if err != nil {
 		return nil, err

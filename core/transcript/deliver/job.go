@@ -37,9 +37,9 @@ func newJob(ctx context.Context, src io.ReaderAt, t *transcript.Transcript, c *t
 		}
 	}
 	j.units = unitsOf(t, j.c.Rows)
-	for n := len(j.units); n > 0 && j.units[n-1].to > j.end; n-- {
-		if j.units[n-1].from < j.end {
-			j.units[n-1].to = j.end
+	for n := len(j.units); n > 0 && int(j.units[n-1].to) > j.end; n-- {
+		if int(j.units[n-1].from) < j.end {
+			j.units[n-1].to = int32(j.end)
 			break
 		}
 		j.units = j.units[:n-1]
@@ -141,7 +141,7 @@ func (j *job) render(n int, cp caps, room int) (rendered, bool, error) {
 			r.left.place(Place{Line: m.Line, What: "unreadable"})
 			got = []piece{{kind: unread, line: m.Line}}
 		} else {
-			got = r.message(&m, j.t.Rows[m.Row].Kind)
+			got = r.message(&m, j.t.Rows.At(m.Row).Kind)
 		}
 		for i := range got {
 			rough += got[i].rough()
@@ -187,11 +187,11 @@ func (j *job) stub(n int) rendered {
 	u := &j.units[n]
 	bytes, line := 0, 0
 	for _, i := range j.c.Rows[u.from:u.to] {
-		bytes += int(j.t.Rows[i].Len)
-		line = int(j.t.Rows[i].Line)
+		bytes += int(j.t.Rows.At(i).Len)
+		line = int(j.t.Rows.At(i).Line)
 	}
 	words := fmt.Sprintf("[%s of %s, up to line %d of the transcript, do not fit and are left out.]",
-		shown.Count(u.to-u.from, "record", "records"), shown.Count(bytes, "byte", "bytes"), line)
+		shown.Count(int(u.to-u.from), "record", "records"), shown.Count(bytes, "byte", "bytes"), line)
 	out := rendered{unit: n, pieces: []piece{{kind: tooLarge, line: line, text: words}}}
 	out.left.Answers++
 	out.left.place(Place{Line: line, What: "too large"})

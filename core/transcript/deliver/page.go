@@ -223,9 +223,9 @@ func (j *job) older(d *Delivery, p *page) (string, error) {
 		if u.pinned {
 			continue
 		}
-		position = u.to
+		position = int(u.to)
 		for _, i := range j.c.Rows[u.from:u.to] {
-			r := &j.t.Rows[i]
+			r := j.t.Rows.At(i)
 			l.Rows++
 			if r.Flags.Has(transcript.FlagPrompt) {
 				l.Turns++

@@ -230,7 +230,7 @@ func pageRows(t *rapid.T, src *bytes.Reader, tr *transcript.Transcript, c *trans
 	for _, list := range [][]rendered{p.pinned, p.taken} {
 		for _, r := range list {
 			for k := j.units[r.unit].from; k < j.units[r.unit].to; k++ {
-				out = append(out, k)
+				out = append(out, int(k))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"iter"
 	"slices"
 
 	"mem/core/transcript"
@@ -10,10 +11,10 @@ import (
 // what the client added to it, or an answer with its tool calls and their
 // results.
 type unit struct {
-	from, to int  // positions on the chain
-	starts   bool // a turn
-	pinned   bool // comes with the first page
-	turn     int  // how many prompts the chain has up to here, in rows of the unit too
+	from, to int32 // positions on the chain
+	turn     int32 // how many prompts the chain has up to here, in rows of the unit too
+	starts   bool  // a turn
+	pinned   bool  // comes with the first page
 }
 
 const (
@@ -34,14 +35,14 @@ func unitsOf(t *transcript.Transcript, rows []int) []unit {
 	prompts := 0
 	firstPrompt, summary := -1, -1
 	for p, i := range rows {
-		r := &t.Rows[i]
+		r := t.Rows.At(i)
 		special := r.Kind.IsBoundary() || r.Flags.Has(transcript.FlagCompactSummary) || r.Flags.Has(transcript.FlagPrompt)
 		begins := cur == nil
 		switch {
 		case begins:
 		case r.Kind == transcript.Assistant && answered:
-			same := r.ID != 0 && r.ID == answer
-			if r.ID == 0 && answer == 0 && t.Rows[rows[p-1]].Kind == transcript.Assistant {
+			same := r.Ref != 0 && r.Ref == answer
+			if r.Ref == 0 && answer == 0 && t.Rows.At(rows[p-1]).Kind == transcript.Assistant {
 				same = true
 			}
 			begins = !same
@@ -49,7 +50,7 @@ func unitsOf(t *transcript.Transcript, rows []int) []unit {
 			begins = true
 		case r.Flags.Has(transcript.FlagToolResult):
 		case open > 0 && resultFollows(t, rows[p:]):
-		case special, p-cur.from >= maxRows:
+		case special, p-int(cur.from) >= maxRows:
 			begins = true
 		}
 		if begins {
@@ -58,14 +59,14 @@ func unitsOf(t *transcript.Transcript, rows []int) []unit {
 				more := max(64, int(float64(n)*float64(len(rows)-p)/float64(max(p, 1))*1.05))
 				out = slices.Grow(out, min(more, len(rows)-p))
 			}
-			out = append(out, unit{from: p})
+			out = append(out, unit{from: int32(p)})
 			cur = &out[len(out)-1]
 			answered, answer, open = false, 0, 0
 			cur.starts = special
 		}
-		cur.to = p + 1
+		cur.to = int32(p + 1)
 		if r.Kind == transcript.Assistant {
-			answered, answer = true, r.ID
+			answered, answer = true, r.Ref
 		}
 		if r.Flags.Has(transcript.FlagToolUse) && r.Kind == transcript.Assistant {
 			open++
@@ -82,7 +83,7 @@ func unitsOf(t *transcript.Transcript, rows []int) []unit {
 		if r.Kind == transcript.Collapse || r.Flags.Has(transcript.FlagCompactSummary) {
 			summary = len(out) - 1
 		}
-		cur.turn = prompts
+		cur.turn = int32(prompts)
 	}
 	// A summary stands for the first prompt.
 	if summary >= 0 {
@@ -97,7 +98,7 @@ func unitsOf(t *transcript.Transcript, rows []int) []unit {
 // another answer.
 func resultFollows(t *transcript.Transcript, rows []int) bool {
 	for _, i := range rows[:min(len(rows), maxAhead)] {
-		r := &t.Rows[i]
+		r := t.Rows.At(i)
 		if r.Kind == transcript.Assistant || r.Kind.IsBoundary() {
 			return false
 		}
@@ -118,11 +119,12 @@ type Exchange struct {
 
 // Exchanges divides a chain into the parts that a delivery has whole or not at
 // all.
-func Exchanges(t *transcript.Transcript, rows []int) []Exchange {
-	units := unitsOf(t, rows)
-	out := make([]Exchange, len(units))
-	for i, u := range units {
-		out[i] = Exchange{From: u.from, To: u.to, Begins: u.starts, Turn: u.turn}
+func Exchanges(t *transcript.Transcript, rows []int) iter.Seq[Exchange] {
+	return func(yield func(Exchange) bool) {
+		for _, u := range unitsOf(t, rows) {
+			if !yield(Exchange{From: int(u.from), To: int(u.to), Begins: u.starts, Turn: int(u.turn)}) {
+				return
+			}
+		}
 	}
-	return out
 }

@@ -125,6 +125,7 @@ type job struct {
 	form  form
 	o     Options
 	red   *shown.Redactor
+	model [2]string // the last one, as the record has it and as it is shown
 	res   *Result
 	done  int
 	total int
@@ -164,6 +165,7 @@ func (j *job) run(s Source) error {
 	if err != nil {
 		return err
 	}
+	defer s.Transcript.HoldHeap()()
 	parts := segments(s, j.o.OnlyChain)
 	for _, rows := range parts {
 		j.res.Rows += len(rows)
@@ -209,66 +211,6 @@ func whole(ctx context.Context, s Source) (Source, error) {
 	return s, nil
 }
 
-// segments are the chain and before it what was compacted, oldest first. Each row
-// is in one of them.
-func segments(s Source, onlyChain bool) [][]int {
-	t := s.Transcript
-	out := [][]int{s.Chain.Rows}
-	if onlyChain {
-		return out
-	}
-	taken := make([]bool, len(t.Rows))
-	take := func(rows []int) []int {
-		var fresh []int
-		for _, i := range rows {
-			if !taken[i] {
-				taken[i] = true
-				fresh = append(fresh, i)
-			}
-		}
-		return fresh
-	}
-	take(s.Chain.Rows)
-	for c := s.Chain; len(c.Rows) > 0; {
-		start := c.Boundary
-		if start < 0 {
-			if c.Coverage.Compacted == 0 {
-				break
-			}
-			start = c.Rows[0] // the boundary itself is lost
-		}
-		before := logical(t, start)
-		if before.IsZero() {
-			break
-		}
-		c = t.Chain(before)
-		rows := take(c.Rows)
-		if len(rows) == 0 {
-			break
-		}
-		out = append([][]int{rows}, out...)
-	}
-	return out
-}
-
-// logical is the row that a boundary follows: the one that it names, else the
-// message before it in the file.
-func logical(t *transcript.Transcript, boundary int) transcript.UUID {
-	for i := range t.Compactions {
-		if c := &t.Compactions[i]; c.UUID == t.Rows[boundary].UUID {
-			if _, ok := t.Row(c.Logical); ok {
-				return c.Logical
-			}
-		}
-	}
-	for i := boundary - 1; i >= 0; i-- {
-		if r := &t.Rows[i]; r.Kind.IsMessage() && !r.UUID.IsZero() && r.Flags.Has(transcript.FlagSidechain) == t.Rows[boundary].Flags.Has(transcript.FlagSidechain) {
-			return r.UUID
-		}
-	}
-	return transcript.UUID{}
-}
-
 func (j *job) step() {
 	j.done++
 	if j.o.Progress != nil && (j.done%reportEvery == 0 || j.done == j.total) {
@@ -281,8 +223,9 @@ func (j *job) step() {
 func (j *job) look(s Source, parts [][]int) (dirty map[int]bool, prompts []prompt, more int, err error) {
 	dirty = map[int]bool{}
 	number := 0
+	loader := transcript.NewLoader(s.Src, s.Transcript)
 	for _, rows := range parts {
-		for m, err := range transcript.Load(j.ctx, s.Src, s.Transcript, rows) {
+		for m, err := range loader.Load(j.ctx, rows) {
 			if j.ctx.Err() != nil {
 				return nil, nil, 0, j.ctx.Err()
 			}
@@ -314,14 +257,15 @@ func firstPart(s string) string {
 
 // conversation writes the parts of one.
 func (j *job) conversation(s Source, parts [][]int, dirty map[int]bool, turns *int) error {
+	loader := transcript.NewLoader(s.Src, s.Transcript)
 	for n, rows := range parts {
 		before := *turns
 		if n > 0 {
 			j.form.gap("The conversation was compacted here. What comes next is what the assistant still knew, and what followed.")
 		}
 		last := before
-		for _, x := range deliver.Exchanges(s.Transcript, rows) {
-			items, err := j.exchange(s, rows[x.From:x.To], dirty)
+		for x := range deliver.Exchanges(s.Transcript, rows) {
+			items, err := j.exchange(s, loader, rows[x.From:x.To], dirty)
 			if err != nil {
 				return err
 			}
@@ -380,6 +324,7 @@ func (j *job) one(a Subagent) (err error) {
 	if s, err = whole(j.ctx, s); err != nil {
 		return err
 	}
+	defer s.Transcript.HoldHeap()()
 	parts := segments(s, j.o.OnlyChain)
 	for _, rows := range parts {
 		j.total += 2 * len(rows)

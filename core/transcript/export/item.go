@@ -73,10 +73,10 @@ func texts(m *transcript.Message) []string {
 }
 
 // exchange makes the items of an answer with its results, or of a prompt.
-func (j *job) exchange(s Source, rows []int, dirty map[int]bool) ([]item, error) {
+func (j *job) exchange(s Source, loader *transcript.Loader, rows []int, dirty map[int]bool) ([]item, error) {
 	var out []item
 	calls := map[string]int{} // where the call with an id stands in out
-	for m, err := range transcript.Load(j.ctx, s.Src, s.Transcript, rows) {
+	for m, err := range loader.Load(j.ctx, rows) {
 		if j.ctx.Err() != nil {
 			return nil, j.ctx.Err()
 		}
@@ -87,7 +87,7 @@ func (j *job) exchange(s Source, rows []int, dirty map[int]bool) ([]item, error)
 			continue
 		}
 		c := cleaner{job: j, dirty: dirty[m.Row]}
-		for _, it := range c.items(&m, s.Transcript.Rows[m.Row].Kind) {
+		for _, it := range c.items(&m, s.Transcript.Rows.At(m.Row).Kind) {
 			if it.kind == orphan {
 				if at, ok := calls[it.id]; ok && !out[at].answered {
 					call := &out[at]
@@ -143,9 +143,17 @@ func (c cleaner) json(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
+// modelOf is the name of a model, without secrets; most answers are of the one before.
+func (j *job) modelOf(name string) string {
+	if name != j.model[0] {
+		j.model = [2]string{name, shown.Line(j.red.Text(name), 60)}
+	}
+	return j.model[1]
+}
+
 // items takes a message apart.
 func (c cleaner) items(m *transcript.Message, k transcript.Kind) []item {
-	base := item{at: m.Timestamp, line: m.Line, model: shown.Line(m.Model, 60)}
+	base := item{at: m.Timestamp, line: m.Line, model: c.modelOf(m.Model)}
 	switch {
 	case k == transcript.Boundary:
 		return nil

@@ -45,12 +45,21 @@ func TestPeakMemory(t *testing.T) {
 		}
 		mb = n
 	}
+	for name, o := range map[string]transcripttest.Options{
+		"as in real sessions":        {Seed: 3, Bytes: mb * 1e6, Noise: 0.8, LongLines: true},
+		"nothing but short messages": {Seed: 3, Bytes: mb * 1e6, ShortTexts: true},
+	} {
+		t.Run(name, func(t *testing.T) { peakMemory(t, mb, o) })
+	}
+}
+
+func peakMemory(t *testing.T, mb int64, o transcripttest.Options) {
 	path := filepath.Join(t.TempDir(), "session.jsonl")
 	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := transcripttest.Write(f, transcripttest.Options{Seed: 3, Bytes: mb * 1e6, Noise: 0.8, LongLines: true})
+	made, err := transcripttest.Write(f, o)
 	if err != nil {
 		t.Fatal(err)
 	}

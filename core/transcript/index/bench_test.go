@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 
 // benchSources writes transcripts of 10 MB in all, or of as many as
 // MEM_TRANSCRIPT_MB says, in several sessions.
-func benchSources(b *testing.B) (sources []Source, bytes int64) {
+func benchSources(b testing.TB) (sources []Source, bytes int64) {
 	b.Helper()
 	mb := int64(10)
 	if s := os.Getenv("MEM_TRANSCRIPT_MB"); s != "" {
@@ -73,16 +74,22 @@ func BenchmarkIndex(b *testing.B) {
 	b.ReportMetric(entries, "entries")
 }
 
-// BenchmarkNothingToDo updates an index of 1,000 sessions that are as they were,
-// opening it included.
-func BenchmarkNothingToDo(b *testing.B) {
-	dir, cache := b.TempDir(), b.TempDir()
-	var sources []Source
+// thousand are as many sessions.
+func thousand(b testing.TB) (sources []Source) {
+	b.Helper()
+	dir := b.TempDir()
 	for i := range 1000 {
 		s := newSession(b, dir, fmt.Sprint("s", i))
 		s.prompt(fmt.Sprint("words ", i))
 		sources = append(sources, s.source("p"))
 	}
+	return sources
+}
+
+// BenchmarkNothingToDo updates an index of 1,000 sessions that are as they were,
+// opening it included.
+func BenchmarkNothingToDo(b *testing.B) {
+	sources, cache := thousand(b), b.TempDir()
 	x := open(b, Options{Dir: cache})
 	update(b, x, sources...)
 	for b.Loop() {
@@ -104,16 +111,7 @@ func BenchmarkSearch(b *testing.B) {
 	sources, _ := benchSources(b)
 	x := open(b, Options{})
 	update(b, x, sources...)
-	// Words of the transcripts, from the rarest to the most common ones.
-	words := commonWords(b, x)
-	queries := []Query{
-		{Text: words[0]}, {Text: words[len(words)/4]}, {Text: words[len(words)/2]}, {Text: words[len(words)-1]},
-		{Text: words[0] + " " + words[len(words)/2] + " " + words[len(words)-1]},
-		{Text: words[1] + " " + words[2] + " " + words[3] + " " + words[4] + " " + words[5]},
-		{Text: words[len(words)/3] + " " + words[len(words)/4], Project: "p1"},
-		{Text: words[len(words)/3] + " " + words[len(words)/4], Roles: []Role{Prompt}},
-		{Text: swap(words[len(words)/2])},
-	}
+	queries := sortsOfQueries(b, x)
 	for i := range queries {
 		search(b, x, queries[i])
 	}
@@ -133,8 +131,23 @@ func BenchmarkSearch(b *testing.B) {
 	b.ReportMetric(float64(m.HeapInuse)/1e6, "MB/heap")
 }
 
+// sortsOfQueries are queries of all sorts.
+func sortsOfQueries(b testing.TB, x *Index) []Query {
+	b.Helper()
+	// Words of the transcripts, from the rarest to the most common ones.
+	words := commonWords(b, x)
+	return []Query{
+		{Text: words[0]}, {Text: words[len(words)/4]}, {Text: words[len(words)/2]}, {Text: words[len(words)-1]},
+		{Text: words[0] + " " + words[len(words)/2] + " " + words[len(words)-1]},
+		{Text: words[1] + " " + words[2] + " " + words[3] + " " + words[4] + " " + words[5]},
+		{Text: words[len(words)/3] + " " + words[len(words)/4], Project: "p1"},
+		{Text: words[len(words)/3] + " " + words[len(words)/4], Roles: []Role{Prompt}},
+		{Text: swap(words[len(words)/2])},
+	}
+}
+
 // commonWords returns words of the index, the rarest first.
-func commonWords(b *testing.B, x *Index) []string {
+func commonWords(b testing.TB, x *Index) []string {
 	b.Helper()
 	rows, err := x.db.Query("SELECT text FROM word ORDER BY id LIMIT 400")
 	if err != nil {
@@ -153,7 +166,7 @@ func commonWords(b *testing.B, x *Index) []string {
 	}
 	total := map[string]int{}
 	for _, w := range words {
-		r, err := x.Search(b.Context(), Query{Text: w, Limit: 1})
+		r, err := x.Search(context.Background(), Query{Text: w, Limit: 1})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -32,6 +32,7 @@ type chunk struct {
 	words     []string // surfaces for corrections, each once
 	malformed int
 	tooLong   int
+	repeated  int // entries that are left out as further copies
 	err       error
 }
 
@@ -42,7 +43,13 @@ type parser struct {
 	buf    []byte
 	terms  []byte
 	words  map[string]struct{}
+	copies map[string]int // entries of a record in this piece
 }
+
+// maxCopies is how many entries of one role a record has in one piece. A client writes a
+// record once, and seldom a second time; a transcript that repeats one by the thousand would
+// leave no room for others in what a search ranks.
+const maxCopies = 8
 
 // parse reads the lines that begin in [from, to) of f, which has size bytes. The
 // first piece begins at a line; what stands before the first line end of every
@@ -50,6 +57,7 @@ type parser struct {
 // is whole.
 func (p *parser) parse(ctx context.Context, f io.ReaderAt, from, to, size int64, first bool) (c chunk) {
 	clear(p.words)
+	clear(p.copies)
 	start := from
 	if !first {
 		start-- // where the line before ends, if this piece begins with a line
@@ -110,6 +118,12 @@ func (p *parser) line(c *chunk, line []byte, offset int64) {
 		return
 	}
 	for _, x := range entries {
+		if key := string(append(packUUID(h.uuid), byte(x.role))); len(key) > 1 {
+			if p.copies[key]++; p.copies[key] > maxCopies {
+				c.repeated++
+				continue
+			}
+		}
 		p.terms = p.terms[:0]
 		for tok := range p.tokens.Tokens(x.text) {
 			if len(p.terms) > 0 {

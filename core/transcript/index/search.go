@@ -221,37 +221,6 @@ func (f *filter) where() (cond string, args []any) {
 	return cond, args
 }
 
-// candidates returns the entries that match and pass the filter, with the score
-// that FTS5 gives them. Where there are too many to rank, it takes those with the
-// highest ids, which are those of the newest sessions.
-func (x *Index) candidates(ctx context.Context, p *parsed, f *filter) (found []scored, newest bool, err error) {
-	expr, newest := p.expression()
-	from := "term"
-	if f.timed {
-		from = "term CROSS JOIN entry ON entry.id = term.rowid" // CROSS: the index first
-	}
-	cond, args := f.where()
-	rows, err := x.read.QueryContext(ctx,
-		"SELECT term.rowid, bm25(term) FROM "+from+" WHERE term MATCH ? AND "+cond+" ORDER BY term.rowid DESC LIMIT ?",
-		append(append([]any{expr}, args...), rankEntries+1)...)
-	if err != nil {
-		return nil, false, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var s scored
-		if err := rows.Scan(&s.id, &s.score); err != nil {
-			return nil, false, err
-		}
-		s.score = -s.score * roleWeight[min(s.id.role(), numRoles-1)] // FTS5 gives the best the least
-		found = append(found, s)
-	}
-	if len(found) > rankEntries {
-		found, newest = found[:rankEntries], true
-	}
-	return found, newest, rows.Err()
-}
-
 // rank adds to each entry what its surroundings say and sorts, best first. found
 // is in falling order of ids, so the turns of a session stand together.
 func rank(found []scored) {

@@ -36,6 +36,7 @@ type Report struct {
 	Bytes     int64 // of transcript that were read
 	Malformed int   // lines that are no JSON object
 	TooLong   int   // records over MaxRecordBytes
+	Repeated  int   // entries that were left out as further copies of a record
 	LeftOut   int   // sessions that the size limit left out, in all
 	Rebuilt   bool  // the index was damaged and was built anew
 	Unread    []Unread
@@ -162,7 +163,7 @@ func (u *run) all(ctx context.Context) error {
 	running.Go(func() { u.split(work, queue, todo) })
 	for range u.x.opts.Workers {
 		running.Go(func() {
-			p := &parser{redact: u.x.redact, words: map[string]struct{}{}}
+			p := &parser{redact: u.x.redact, words: map[string]struct{}{}, copies: map[string]int{}}
 			for t := range todo {
 				t.out <- p.parse(work, t.job.file, t.from, t.to, t.job.content, t.first)
 			}
@@ -285,6 +286,7 @@ func (u *run) take(t *task, c chunk) {
 	}
 	u.rep.Malformed += c.malformed
 	u.rep.TooLong += c.tooLong
+	u.rep.Repeated += c.repeated
 	b.bytes += t.to - t.from
 	b.words = append(b.words, c.words...)
 	for _, e := range c.entries {

@@ -235,7 +235,7 @@ func TestChunks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &parser{redact: func(s string) string { return s }, words: map[string]struct{}{}}
+		p := &parser{redact: func(s string) string { return s }, words: map[string]struct{}{}, copies: map[string]int{}}
 		read := func(size int64) (offsets []int64, end int64) {
 			for from := int64(0); from < f.Size(); from += size {
 				c := p.parse(t.Context(), f, from, min(from+size, f.Size()), f.Size(), from == 0)
