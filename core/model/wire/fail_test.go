@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -333,6 +334,43 @@ func TestKey(t *testing.T) {
 	if stolen.Load() > 0 {
 		t.Error("the key went along with a redirect")
 	}
+}
+
+// TestKeyRepeated: a server repeats the key, whole or shortened, in an error, in an error
+// within the stream, and in an answer that it calls a success.
+func TestKeyRepeated(t *testing.T) {
+	const short = "sk-test-0123*******cdef"
+	each(t, func(t *testing.T, api string) {
+		for name, step := range map[string]modeltest.Step{
+			"status":  modeltest.Fail(401, "Incorrect API key provided: "+short+" ("+key+")"),
+			"answer":  modeltest.Say("You sent " + short + " and " + key + "."),
+			"call":    modeltest.Call("Write", modeltest.In{"file_path": "a.md", "content": "the key " + key + ", or " + short}),
+			"garbage": modeltest.Answer("application/json", `{"heard": "`+short+` `+key+`"}`),
+		} {
+			s := modeltest.Start(t, step)
+			m, _ := make1(s, api, nil)
+			got, err := m.Reply(t.Context(), request)
+			text := fmt.Sprintf("%+v %#v", err, err)
+			if got != nil {
+				text += got.Model
+				for _, b := range got.Blocks {
+					text += b.Text
+					if b.Call != nil {
+						if !json.Valid(b.Call.Input) {
+							t.Errorf("%s: the input is no JSON any more: %s", name, b.Call.Input)
+						}
+						text += b.Call.Name + string(b.Call.Input)
+					}
+				}
+			}
+			if strings.Contains(text, "sk-test-0") {
+				t.Errorf("%s: the key, or its beginning, is in %s", name, text)
+			}
+			if !strings.Contains(text, "[key]") {
+				t.Errorf("%s: nothing was heard of it: %s", name, text)
+			}
+		}
+	})
 }
 
 func TestOptions(t *testing.T) {

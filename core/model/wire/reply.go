@@ -32,6 +32,7 @@ func (c *Client) Reply(ctx context.Context, once func(ctx context.Context) (*mod
 			used = used.Add(c.o.Prices.Price(reply.Usage))
 		}
 		if err == nil {
+			c.words.hush(reply)
 			reply.Usage = used
 			return reply, nil
 		}
