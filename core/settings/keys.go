@@ -103,7 +103,10 @@ type HooksConfig struct {
 }
 
 // BudgetsConfig bounds what jobs may spend; 0 is no limit.
-type BudgetsConfig struct{ Day, Job Budget }
+type BudgetsConfig struct {
+	Day, Job Budget
+	JobTime  time.Duration // of one run; 0 is what each kind of job has by itself
+}
 
 // Budget is one limit on each thing that can be spent.
 type Budget struct {
@@ -244,7 +247,8 @@ func jobKeys() []Key {
 				Doc: fmt.Sprintf("Money that %s may cost; 0 is no limit.", b.of)}),
 		)
 	}
-	return keys
+	return append(keys, fileOnly(duration("budgets.job.time", "0s", func(c *Config) any { return &c.Budgets.JobTime },
+		"How long one run of a job may take, where that is less than each kind of job has by itself (a few minutes); 0s leaves it at that.")))
 }
 
 func boolean(path, def string, field func(*Config) any, doc string) Key {

@@ -230,14 +230,34 @@ func cancelled(t *testing.T, s *modeltest.Server, m model.Model, refused bool) t
 	}
 }
 
+// TestGivenUp: what was sent to a server that did not answer in time is counted, by its size;
+// what never left is not.
+func TestGivenUp(t *testing.T) {
+	each(t, func(t *testing.T, api string) {
+		s := modeltest.Start(t, modeltest.Say("x").After(time.Hour))
+		m, _ := make1(s, api, nil)
+		ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+		defer cancel()
+		got, err := m.Reply(ctx, request)
+		if !errors.Is(err, context.DeadlineExceeded) || got == nil || got.Usage.Requests != 1 || !got.Usage.Estimated || got.Usage.Input == 0 || got.Usage.Output != 0 || got.Usage.Cost == 0 {
+			t.Errorf("%+v, %v", got, err)
+		}
+		nobody := &modeltest.Server{URL: "http://127.0.0.1:1"}
+		m, _ = make1(nobody, api, nil)
+		if got, err := m.Reply(t.Context(), request); err == nil || got.Usage.Requests != 0 {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
+
 func TestStall(t *testing.T) {
 	each(t, func(t *testing.T, api string) {
 		long := modeltest.Say(strings.Repeat("word ", 200))
 		s := modeltest.Start(t, long.StallAt(900), modeltest.Say("x").After(time.Hour), long.StallAt(0))
 		m, naps := make1(s, api, func(o *wire.Options) { o.Stall, o.First = 100*time.Millisecond, 80*time.Millisecond })
 		got, err := m.Reply(t.Context(), request)
-		if err == nil || !strings.Contains(err.Error(), "sent nothing for 80ms (3 attempts)") || len(*naps) != 2 || got.Usage.Requests != 1 {
-			t.Errorf("%v %+v", err, got)
+		if err == nil || !strings.Contains(err.Error(), "sent nothing for 80ms (3 attempts)") || len(*naps) != 2 || got.Usage.Requests != 3 || !got.Usage.Estimated {
+			t.Errorf("%v %+v", err, got) // what the server has read it may charge for
 		}
 		// Slow is not stalled.
 		s.Then(modeltest.Say(strings.Repeat("word ", 40)).Slowly(25 * time.Millisecond))
