@@ -208,7 +208,7 @@ func Keys() []Key {
 func jobKeys() []Key {
 	keys := []Key{
 		fileOnly(boolean("jobs.read_project", "false", func(c *Config) any { return &c.Jobs.ReadProject },
-			"Let the agent of a job read the files of the project, too. Without it, it reads memory and transcripts.")),
+			"Let the agent of a dream read the files of the project, too, to see what is out of date. Without it, it reads memory and transcripts; other jobs always do, and so does a command engine.")),
 		boolean("jobs.extract.enabled", "true", func(c *Config) any { return &c.Jobs.Extract.Enabled }, "Learn from finished turns."),
 		count("jobs.extract.every_turns", "1", "turns", 1, func(c *Config) any { return &c.Jobs.Extract.EveryTurns }, "Run after every n-th turn."),
 		count("jobs.extract.max_turns", "5", "turns", 1, func(c *Config) any { return &c.Jobs.Extract.MaxTurns }, "Turns that one run may take."),
