@@ -45,6 +45,11 @@ func turnBecomesAMemory(t *testing.T, api string) {
 	if !first.Contains("never mock the database") || !strings.Contains(first.Prompt(), "All of it is new to you") || !first.Has("Bash") {
 		t.Errorf("asked: %s", first.Prompt())
 	}
+	for _, told := range []string{"You have 5 turns", "in the first turn, read everything", "in the second, make all changes", "Do not spend a turn on checking"} {
+		if !strings.Contains(first.Prompt(), told) {
+			t.Errorf("the agent is not told %q", told)
+		}
+	}
 	c, err := stateOf(d.m.StateDirectory()).cursor("one")
 	if err != nil || c.By != r.ID || c.Leaf.IsZero() {
 		t.Errorf("%+v, %v", c, err)
