@@ -70,7 +70,7 @@ soak: fuzz
 	MEM_KILLS=1000 $(GO) test -race -timeout 60m -count 1 ./core/store
 	MEM_SOAK=1 $(GO) test -race -timeout 60m -count 1 ./core/dream
 	MEM_SOAK=1 $(GO) test -timeout 30m -count 1 -run Dream ./e2e
-	MEM_KILLS=100 $(GO) test -race -timeout 30m -count 1 -run TestKilled ./core/extract
+	MEM_KILLS=100 $(GO) test -race -timeout 30m -count 1 -run TestKilled ./core/extract ./core/proposal
 	MEM_SOAK=1 $(GO) test -race -timeout 10m -count 1 ./core/fork/gate
 	MEM_SOAK=1 $(GO) test -timeout 10m -count 1 -run TestFiveThousandUnits ./core/proposal
 	MEM_DAMAGED=20000 $(GO) test -timeout 30m -count 1 -run TestGarbage ./core/model/wire

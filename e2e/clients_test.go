@@ -12,13 +12,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mem/core/change"
+	corememory "mem/core/memory"
+	"mem/core/proposal"
+	"mem/core/settings"
 )
 
 // The real clients, by their names in clients/connect.mjs, and what each of
 // them does, one script in clients for each concern.
 var (
 	realClients = []string{"v1", "v2-legacy", "v2-auto", "v2-modern"}
-	concerns    = []string{"handshake", "workflow", "resources", "consent", "roots", "limits"}
+	concerns    = []string{"handshake", "workflow", "resources", "consent", "proposals", "roots", "limits"}
 )
 
 const modules = "clients/node_modules"
@@ -30,8 +35,37 @@ func TestClients(t *testing.T) {
 		for _, concern := range concerns {
 			t.Run(client+"/"+concern, func(t *testing.T) {
 				t.Parallel()
-				runScript(t, newPlace(t), concern, client)
+				p := newPlace(t)
+				if concern == "proposals" {
+					p.propose(t, "whole", "parts", "refused")
+				}
+				runScript(t, p, concern, client)
 			})
+		}
+	}
+}
+
+// propose leaves proposals, as a job does under review: each adds two topics that are named
+// after it.
+func (p *place) propose(t *testing.T, titles ...string) {
+	t.Helper()
+	m, err := corememory.Open(corememory.Options{MemoryDir: p.memory(t), Env: settings.Env{
+		Lookup: func(string) (string, bool) { return "", false }, Home: p.root, Cwd: p.project,
+		ConfigDir: filepath.Join(p.root, "config", "mem"), StateDir: filepath.Join(p.state(), "mem"), CacheDir: filepath.Join(p.root, "cache", "mem"),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	for _, title := range titles {
+		var c change.Change
+		for _, n := range []string{"one", "two"} {
+			name := title + "-" + n
+			c.Files = append(c.Files, change.File{Path: name + ".md", Kind: change.Create, New: "---\nname: " + name + "\ndescription: about " + name + "\ntype: project\n---\n\ntext\n"})
+		}
+		s, err := proposal.Of(m).Settle(t.Context(), proposal.Submission{Kind: title, Title: title, Policy: proposal.Review, Units: proposal.Split(c)})
+		if err != nil || s.Proposal == nil {
+			t.Fatal(s, err)
 		}
 	}
 }

@@ -22,12 +22,12 @@ type decided struct {
 
 func decidedSchema() schema {
 	return schema{
-		req("proposal", proposalSchema().nested("As it is now.")),
+		req("proposal", proposalSchema().nested("As it is now.")).tell(parts("object", "As it is now: "+proposalParts)),
 		req("change", str("Id for memory_undo; empty when memory was not changed.")),
-		req("units", list("What became of the units; one that is still open could not be applied, and its note says why.", unitSchema().nested(""))),
+		unitList("units", "What became of the units; one that is still open could not be applied, and its note says why."),
 		opt("moreUnits", integer("Not listed.")),
 		opt("alreadyDecided", integer("Units that were decided before.")),
-		opt("result", changed().nested("What the change did.")),
+		madeOf(),
 	}
 }
 

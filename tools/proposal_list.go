@@ -16,7 +16,7 @@ func proposalList() spec {
 			"proposal_show shows what one does.",
 		in: schema{opt("all", boolean("Decided ones, too.")), opt("kind", str("Only of this kind of job.")), storeArg()},
 		out: schema{
-			req("proposals", list("Newest first.", proposalSchema().nested(""))),
+			req("proposals", list("Newest first.", proposalSchema().nested(""))).tell(parts("array", "Newest first. Each: "+proposalParts)),
 			opt("more", integer("Not listed.")),
 			opt("notes", list("", str(""))),
 		},

@@ -40,9 +40,9 @@ func proposalShow() spec {
 		}.with(append(partsArgs(), storeArg())...),
 		out: schema{
 			opt("report", str("What the job says of it.")),
-			req("list", list("The units.", unitSchema().nested(""))),
+			unitList("list", "The units."),
 			opt("moreUnits", integer("Not listed.")),
-			req("diffs", list("File by file.", schema{req("unit", str("")), req("path", str("")), opt("to", str("New path.")), req("kind", str("")), req("diff", str(""))}.nested(""))),
+			req("diffs", list("File by file.", schema{req("unit", str("")), req("path", str("")), opt("to", str("New path.")), req("kind", str("")), req("diff", str(""))}.nested(""))).tell(parts("array", "File by file: unit, path, to (its new path), kind, diff.")),
 			opt("nextCursor", str("For the diffs that follow.")),
 		}.with(proposalSchema()...),
 		readOnly: true, idempotent: true,

@@ -49,13 +49,13 @@ func proposalSubmit() spec {
 		out: schema{
 			req("job", str("")), req("state", str("Of the job.")),
 			req("change", str("Id for memory_undo; empty when nothing was applied.")),
-			req("applied", list("", unitSchema().nested(""))),
-			req("held", list("Waits for a person; the note says why.", unitSchema().nested(""))),
+			unitList("applied", ""),
+			req("held", list("Waits for a person; the note says why.", unitSchema().nested(""))).tell(parts("array", "Waits for a person; the note says why. As in applied.")),
 			opt("moreUnits", integer("Not listed.")),
 			opt("proposal", str("Id under which it waits.")),
-			opt("refused", list("Never applied.", schema{req("what", str("")), req("reason", str(""))}.nested(""))),
+			opt("refused", list("Never applied.", schema{req("what", str("")), req("reason", str(""))}.nested(""))).tell(parts("array", "Never applied: what, reason.")),
 			opt("notes", list("", str(""))),
-			opt("result", changed().nested("What the change did.")),
+			madeOf(),
 		},
 		destructive: true,
 		run: handle(func(ctx context.Context, m target, a struct {

@@ -72,6 +72,17 @@ func unitSchema() schema {
 	}
 }
 
+// unitList is a property that lists units, told to clients in words.
+func unitList(name, doc string) property {
+	return req(name, list(doc, unitSchema().nested(""))).tell(parts("array", strings.TrimSpace(doc+" Each: id (within the proposal), title, reason, sources, deletes (a topic, an entry or most of a text), "+
+		"state (open, applied, discarded, superseded), change (for memory_undo), note (why it waits), files.")))
+}
+
+// madeOf is a property that holds what a change did, told to clients in words.
+func madeOf() property {
+	return opt("result", changed().nested("What the change did.")).tell(parts("object", "What the change did, as results of memory_write say it: change, directory, files, index, guard, vanished, notes (what else you must know)."))
+}
+
 // unit shows a unit; secrets are taken out of its words.
 func (t target) unit(u proposal.Unit) shownUnit {
 	clean := func(s string, most int) string {
@@ -157,6 +168,9 @@ func proposalSchema() schema {
 		req("units", integer("")), req("openUnits", integer("That wait.")), req("deletingUnits", integer("Of those, that delete something.")),
 	}
 }
+
+// proposalParts names what an object of proposalSchema has.
+const proposalParts = "id, kind (of its job), title, state (open, applied, discarded, superseded), created, job, supersededBy, units, openUnits, deletingUnits (of the open ones)."
 
 func shortProposal(x *proposal.Proposal) shownProposal {
 	out := shownProposal{ID: x.ID, Kind: x.Kind, Title: brief(x.Title), State: string(x.State), Created: x.Created.Format(time.RFC3339), Job: x.Job,

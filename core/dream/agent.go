@@ -61,6 +61,12 @@ func (s Setting) agent(ctx context.Context, m *memory.Memory, o RunOptions, c en
 		}
 	} else {
 		order.Mounts = []gate.Mount{{Name: "sessions", Dir: dir}}
+		mount, why := o.House.Project()
+		if a.project = why == ""; a.project {
+			order.Mounts = append(order.Mounts, mount)
+		} else if m.Config.Jobs.ReadProject {
+			out.Notes = append(out.Notes, "The agent could not read the project: "+why+".")
+		}
 	}
 	order.Prompt = a.instruction()
 	var made []claim

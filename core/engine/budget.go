@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"mem/core/fork"
 	"mem/core/settings"
@@ -28,7 +29,7 @@ func (c *counted) Run(ctx context.Context, t fork.Task) (*fork.Outcome, error) {
 	if left.Spent != "" {
 		return &fork.Outcome{End: fork.EndBudget, Reason: left.Spent}, nil
 	}
-	t.Limits = within(t.Limits, c.budgets.Job, left)
+	t.Limits = within(t.Limits, c.budgets, left)
 	out, err := c.Engine.Run(ctx, t)
 	if err != nil || out == nil {
 		return out, err
@@ -48,7 +49,9 @@ func (c *counted) Run(ctx context.Context, t fork.Task) (*fork.Outcome, error) {
 
 // within narrows the limits of a task to the budgets of its job and what is left of the
 // day.
-func within(l fork.Limits, job settings.Budget, left spend.Left) fork.Limits {
+func within(l fork.Limits, b settings.BudgetsConfig, left spend.Left) fork.Limits {
+	job := b.Job
+	l.Wall = least(l.Wall, b.JobTime)
 	l.Tokens = least(l.Tokens, job.Tokens, unless(left.Tokens))
 	l.Turns = least(l.Turns, job.Runs, unless(left.Runs))
 	l.Cost = least(l.Cost, job.Cost, unless(left.Cost))
@@ -64,7 +67,7 @@ func unless[N int | int64 | float64](n N) N {
 }
 
 // least is the smallest of some limits, of which 0 is none.
-func least[N int | int64 | float64](limits ...N) N {
+func least[N int | int64 | float64 | time.Duration](limits ...N) N {
 	var out N
 	for _, l := range limits {
 		if l > 0 && (out == 0 || l < out) {

@@ -246,11 +246,11 @@ func (forever) Reply(_ context.Context, r model.Request) (*model.Reply, error) {
 }
 
 func TestNarrowing(t *testing.T) {
-	got := within(fork.Limits{Turns: 5, Tokens: 100, Wall: time.Minute}, settings.Budget{Tokens: 1000, Runs: 60, Cost: 1}, spend.Left{Tokens: 40, Runs: -1, Cost: 0.5})
-	if want := (fork.Limits{Turns: 5, Tokens: 40, Wall: time.Minute, Cost: 0.5}); got != want {
+	got := within(fork.Limits{Turns: 5, Tokens: 100, Wall: time.Minute}, settings.BudgetsConfig{Job: settings.Budget{Tokens: 1000, Runs: 60, Cost: 1}, JobTime: time.Second}, spend.Left{Tokens: 40, Runs: -1, Cost: 0.5})
+	if want := (fork.Limits{Turns: 5, Tokens: 40, Wall: time.Second, Cost: 0.5}); got != want {
 		t.Errorf("%+v", got)
 	}
-	if got := within(fork.Limits{}, settings.Budget{}, spend.Left{Tokens: -1, Runs: -1, Cost: -1}); got != (fork.Limits{}) {
+	if got := within(fork.Limits{}, settings.BudgetsConfig{}, spend.Left{Tokens: -1, Runs: -1, Cost: -1}); got != (fork.Limits{}) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"mem/core/job"
+	"mem/core/job/killtest"
 	"mem/core/memory"
 	"mem/core/model/modeltest"
 	"mem/core/proposal"
@@ -155,6 +156,83 @@ func child(dir string) int {
 		return 1
 	}
 	return 0
+}
+
+// TestKilledAtEachStep kills the process of a job before system calls that change the state or
+// the memory: every so many of them, all with MEM_KILLS. Memory is then as before or as after,
+// and the cursor has moved only if it is as after; the next run makes it whole, once.
+func TestKilledAtEachStep(t *testing.T) {
+	step := 17
+	if os.Getenv("MEM_KILLS") != "" {
+		step = 1
+	}
+	s := modeltest.StartFunc(t, func(r modeltest.Request) modeltest.Step {
+		if r.Turn() == 2 && !r.Contains("no-mocks.md") { // the conversation has one answer
+			return modeltest.Call("Write", modeltest.In{"file_path": "/memory/no-mocks.md", "content": mocks}).
+				And("Write", modeltest.In{"file_path": "/memory/second.md", "content": strings.ReplaceAll(mocks, "mock", "stub")})
+		}
+		return modeltest.Say("kept")
+	})
+	whole, moves, n := 0, 0, 0
+	for at := 1; ; at += step {
+		d := newDesk(t, s, "")
+		d.end("one", d.say("one", "never mock the database", "I will not."))
+		r := d.create()
+		c := exec.Command(os.Args[0])
+		c.Env = append(os.Environ(), "MEM_TEST_EXTRACT_CHILD="+d.dir, "MEM_TEST_EXTRACT_JOB="+r.ID)
+		c.Stderr = os.Stderr
+		death, err := killtest.Run(c, d.dir, at)
+		if errors.Is(err, killtest.ErrNot) {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if death.Before == "" {
+			if death.Code != 0 {
+				t.Fatalf("it ended with %d", death.Code)
+			}
+			break
+		}
+		n++
+		when := fmt.Sprintf("killed before the %d. call, %s", at, death.Before)
+		if _, err := d.m.List(t.Context(), memory.ListOptions{}); err != nil {
+			t.Fatalf("%s: %v", when, err)
+		}
+		first, second, entries := d.text("no-mocks.md") != "", d.text("second.md") != "", strings.Count(d.text("MEMORY.md"), ".md)")
+		moved := !d.cursor("one").Leaf.IsZero()
+		if first != second || (entries == 2) != first || entries == 1 || moved && !first {
+			t.Fatalf("%s: first %v, second %v, %d entries, cursor moved %v", when, first, second, entries, moved)
+		}
+		if !moved && len(d.waiting()) != 1 {
+			t.Fatalf("%s: the session does not wait", when)
+		}
+		if got := d.get(r.ID); !got.State.Final() && !(got.State == job.Queued && got.Process == 0) || Running(d.m) != "" {
+			t.Fatalf("%s: the dead process counts as running: %+v", when, got)
+		}
+		if first {
+			whole++
+		}
+		if moved {
+			moves++
+		}
+		if got := d.run(); got.State != job.Done {
+			t.Fatalf("%s, then the next run: %+v", when, got)
+		}
+		if !strings.Contains(d.text("no-mocks.md"), "Never mock") || strings.Count(d.text("MEMORY.md"), "(no-mocks.md)") != 1 || d.cursor("one").Leaf.IsZero() || len(d.waiting()) != 0 {
+			t.Fatalf("%s, then the next run: %q", when, d.text("MEMORY.md"))
+		}
+		if h, err := d.m.History(t.Context(), memory.HistoryOptions{}); err != nil || len(h.Changes) != 1 {
+			t.Fatalf("%s, then the next run: %d changes, %v", when, len(h.Changes), err)
+		}
+		if open, notes, err := d.house.Proposals.List(proposal.ListOptions{Open: true}); err != nil || len(open)+len(notes) > 0 {
+			t.Fatalf("%s, then the next run: %d proposals wait, %v, %v", when, len(open), notes, err)
+		}
+	}
+	t.Logf("%d kills; %d after the result was stored, %d of them after the cursor moved", n, whole, moves)
+	if n < 5 || whole == 0 || whole == n {
+		t.Error("the kills do not lie on both sides of the moment at which the result is stored")
+	}
 }
 
 // TestKilled kills the process of a job at every request and at moments around the

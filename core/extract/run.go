@@ -235,7 +235,7 @@ func agent(ctx context.Context, h *work.House, r *job.Run, w Waiting, out *Serve
 	case done.Result.Change.Empty():
 		out.Reason = "nothing was kept"
 		if !done.Whole() {
-			out.Reason += ": the run ended by its " + string(done.End)
+			out.Reason += fmt.Sprintf(": the run ended by its %s: %s", done.End, done.Reason)
 		}
 		return move(r.ID())
 	}
@@ -251,6 +251,9 @@ func agent(ctx context.Context, h *work.House, r *job.Run, w Waiting, out *Serve
 	if settled.Proposal != nil {
 		out.Proposal = settled.Proposal.ID
 		out.Reason = fmt.Sprintf("%d parts were kept, %d wait for review", len(settled.Applied), len(settled.Held))
+	}
+	if !done.Whole() {
+		out.Reason += fmt.Sprintf(", since the run ended by its %s: %s", done.End, done.Reason)
 	}
 	return move(r.ID())
 }

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"mem/core/fork"
 	"mem/core/job"
 	"mem/core/model/modeltest"
+	"mem/core/spend"
 )
 
 const mocks = "---\nname: No mocks for the database\ndescription: Tests of this project run against a real database, never a mock\ntype: feedback\n---\n\nNever mock the database in tests.\n\nWhy: a mock hid a broken migration.\nHow to apply: start the container of the test suite.\n"
@@ -42,6 +44,11 @@ func turnBecomesAMemory(t *testing.T, api string) {
 	first := s.Requests()[0]
 	if !first.Contains("never mock the database") || !strings.Contains(first.Prompt(), "All of it is new to you") || !first.Has("Bash") {
 		t.Errorf("asked: %s", first.Prompt())
+	}
+	for _, told := range []string{"You have 5 turns", "in the first turn, read everything", "in the second, make all changes", "Do not spend a turn on checking"} {
+		if !strings.Contains(first.Prompt(), told) {
+			t.Errorf("the agent is not told %q", told)
+		}
 	}
 	c, err := stateOf(d.m.StateDirectory()).cursor("one")
 	if err != nil || c.By != r.ID || c.Leaf.IsZero() {
@@ -163,6 +170,50 @@ func TestLimit(t *testing.T) {
 	r := d.turn("one", d.say("one", "never mock the database", "I will not."))
 	if n := len(s.Requests()); n != 3 || r.Turns != 3 || r.End != string(fork.EndTurns) || r.State != job.Done || r.Proposal == "" || d.text("no-mocks.md") != "" {
 		t.Errorf("%d requests: %+v", n, r)
+	}
+}
+
+// TestTimeLimit: a model that never ends, silent or at work, is ended by the wall limit;
+// what it left is not applied, and what it used is in the ledger.
+func TestTimeLimit(t *testing.T) {
+	for name, step := range map[string]func(modeltest.Request) modeltest.Step{
+		"silent": func(modeltest.Request) modeltest.Step { return modeltest.Say("late").After(time.Minute) },
+		"stalls": func(modeltest.Request) modeltest.Step {
+			return modeltest.Say("a long text that never comes to its end").StallAt(400)
+		},
+		"at work": func(r modeltest.Request) modeltest.Step {
+			return modeltest.Call("Write", modeltest.In{"file_path": fmt.Sprintf("/memory/n%d.md", r.Turn()), "content": mocks}).After(50 * time.Millisecond)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := modeltest.StartFunc(t, step)
+			d := newDesk(t, s, "budgets:\n  job:\n    time: 1s\njobs:\n  extract:\n    max_turns: 1000\n")
+			began := time.Now()
+			r := d.turn("one", d.say("one", "never mock the database", "I will not."))
+			if took := time.Since(began); took < time.Second || took > 3*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			if r.State != job.Done || r.End != string(fork.EndWall) || !strings.Contains(r.Reason+r.Report, "time limit") || r.Change != "" || r.Usage.Requests == 0 || r.Usage.Tokens() < 500 {
+				t.Errorf("%+v", r)
+			}
+			if worked := name == "at work"; worked != (r.Proposal != "") || worked != (len(r.Touched) > 2) {
+				t.Errorf("%q, touched %v", r.Proposal, r.Touched)
+			}
+			if d.text("MEMORY.md") != "" || d.text("n1.md") != "" || d.text("n2.md") != "" {
+				t.Error("something of a run that was not through is in memory")
+			}
+			rep, err := spend.Open(d.env).Report(spend.Options{})
+			if err != nil || rep.Calls != r.Usage.Requests || rep.Total.Tokens() != r.Usage.Tokens() {
+				t.Errorf("the ledger has %+v, %v; the record %+v", rep, err, r.Usage)
+			}
+			if left, err := filepath.Glob(filepath.Join(d.m.StateDirectory(), "stages", "*")); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v, %v", left, err)
+			}
+			if Running(d.m) != "" {
+				t.Error("it still counts as running")
+			}
+		})
 	}
 }
 

@@ -32,6 +32,9 @@ type Client struct {
 	// Submitted says that what a person typed is in submitted_prompt: its prompt may be
 	// another text.
 	Submitted bool
+	// wrap is the element in which it puts what hooks said before and behind a prompt, with
+	// "<" and ">" of the text escaped; its payloads have it with the prompt.
+	wrap string
 	// Together says that the end of a turn tells the prompt and the answer.
 	Together bool
 	// How many of its timeouts' units make a second; 0 gives no timeout, where versions differ.
@@ -82,7 +85,7 @@ var Clients = []Client{
 			"PreCompress": PreCompact, "SessionEnd": SessionEnd,
 		},
 		Install: []string{"SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"},
-		JSON:    true, Together: true, timeoutUnit: 1000,
+		JSON:    true, Together: true, wrap: "hook_context", timeoutUnit: 1000,
 		file:        func(env settings.Env) string { return below(env.Home, ".gemini", "settings.json") },
 		projectFile: ".gemini/settings.json",
 		switches:    []hooksOff{{"hooksConfig.enabled", "false"}, {"hooks.enabled", "false"}, {"tools.enableHooks", "false"}},

@@ -60,6 +60,7 @@ type payload struct {
 	Agent      string `json:"agent_id"`
 	Prompt     string `json:"prompt"`
 	Submitted  string `json:"submitted_prompt"`
+	PromptID   string `json:"prompt_id"` // newer versions of clients that tell what was typed have it
 	Response   string `json:"prompt_response"`
 	Last       string `json:"last_assistant_message"`
 	Active     bool   `json:"stop_hook_active"`
@@ -115,9 +116,10 @@ func Read(c Client, r io.Reader) (*Turn, error) {
 	if t.Answer == "" {
 		t.Answer = p.Response
 	}
-	if c.Submitted {
-		t.Prompt = p.Submitted
+	if c.Submitted && (p.Submitted != "" || p.PromptID != "") {
+		t.Prompt = p.Submitted // older versions have the prompt alone, as it was typed
 	}
+	t.Prompt = unwrapped(t.Prompt, c.wrap)
 	for _, path := range []*string{&t.Transcript, &t.Cwd} {
 		if *path != "" && !filepath.IsAbs(*path) {
 			*path = "" // relative to what?
@@ -128,6 +130,27 @@ func Read(c Client, r io.Reader) (*Turn, error) {
 		return nil, &UnknownEventError{c.Name, p.Event}
 	}
 	return t, nil
+}
+
+// unwrapped gives a prompt without what hooks said before and behind it.
+func unwrapped(prompt, element string) string {
+	if element == "" {
+		return prompt
+	}
+	open, end := "<"+element+">", "</"+element+">"
+	for strings.HasPrefix(prompt, open) {
+		_, rest, closed := strings.Cut(prompt, end)
+		if !closed {
+			break
+		}
+		prompt = strings.TrimLeft(rest, "\n")
+	}
+	if strings.HasSuffix(prompt, end) {
+		if i := strings.LastIndex(prompt, open); i >= 0 {
+			prompt = strings.TrimRight(prompt[:i], "\n")
+		}
+	}
+	return prompt
 }
 
 // cut puts s on one line of at most n characters.

@@ -106,7 +106,21 @@ func TestRead(t *testing.T) {
 		},
 		{"gemini-cli", `{"session_id":"s","hook_event_name":"SessionStart","source":"resume"}`, Turn{Event: SessionStart, Session: "s", Source: "resume"}},
 		{"qwen-code", `{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"a tool said","submitted_prompt":"hi"}`, Turn{Event: Prompt, Session: "s", Prompt: "hi"}},
-		{"qwen-code", `{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"a tool said"}`, Turn{Event: Prompt, Session: "s"}},
+		// As 0.24.4 and 0.15.10 were seen to send it.
+		{
+			"qwen-code", `{"session_id":"s","transcript_path":"/q/s.jsonl","cwd":"/p","hook_event_name":"UserPromptSubmit","timestamp":"2026-11-30T23:13:51.088Z","permission_mode":"auto","prompt_id":"s########0","prompt":"hi","submitted_prompt":"hi"}`,
+			Turn{Event: Prompt, Session: "s", Transcript: "/q/s.jsonl", Cwd: "/p", Prompt: "hi"},
+		},
+		{"qwen-code", `{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"s########1","prompt":"a tool said"}`, Turn{Event: Prompt, Session: "s"}},
+		{"qwen-code", `{"session_id":"s","hook_event_name":"UserPromptSubmit","timestamp":"2026-11-30T23:14:47.908Z","prompt":"hi"}`, Turn{Event: Prompt, Session: "s", Prompt: "hi"}},
+		{"qwen-code", `{"session_id":"s","hook_event_name":"Stop","timestamp":"2026-11-30T23:14:48.607Z","stop_hook_active":true,"last_assistant_message":"hello"}`, Turn{Event: Stop, Session: "s", Answer: "hello", Again: true}},
+		// As 0.61.0 was seen to send it: what hooks said stands in the prompt.
+		{"gemini-cli", `{"session_id":"s","hook_event_name":"BeforeAgent","prompt":"<hook_context># Memory\n\na &lt;b&gt;</hook_context>\n\nhi <hook_context> there"}`, Turn{Event: Prompt, Session: "s", Prompt: "hi <hook_context> there"}},
+		{
+			"gemini-cli", `{"session_id":"s","hook_event_name":"AfterAgent","prompt":"<hook_context>a</hook_context>\n\nhi<hook_context>b</hook_context>","prompt_response":"hello","stop_hook_active":false}`,
+			Turn{Event: Stop, Session: "s", Prompt: "hi", Answer: "hello"},
+		},
+		{"gemini-cli", `{"session_id":"s","hook_event_name":"BeforeAgent","prompt":"<hook_context>never closed"}`, Turn{Event: Prompt, Session: "s", Prompt: "<hook_context>never closed"}},
 		{"claude-code", `{"session_id":"s","hook_event_name":"SessionStart","cwd":"relative","transcript_path":"../x"}`, Turn{Event: SessionStart, Session: "s"}},
 	} {
 		if os.PathSeparator != '/' {

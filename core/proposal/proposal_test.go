@@ -331,12 +331,19 @@ func TestDeathBetweenApplyingAndMarking(t *testing.T) {
 	}
 }
 
-// TestMain makes this binary a process that applies a proposal.
+// TestMain makes this binary a process that applies a proposal, or does one of deeds.
 func TestMain(m *testing.M) {
 	if base := os.Getenv("TEST_APPLY"); base != "" {
 		mem, err := openAt(base, nil)
 		if err == nil {
-			_, err = Of(mem).Apply(context.Background(), os.Getenv("TEST_ID"), Which{})
+			deed := deeds[os.Getenv("TEST_DEED")]
+			if deed == nil {
+				deed = func(mem *memory.Memory, id string) error {
+					_, err := Of(mem).Apply(context.Background(), id, Which{})
+					return err
+				}
+			}
+			err = deed(mem, os.Getenv("TEST_ID"))
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

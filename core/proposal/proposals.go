@@ -223,7 +223,11 @@ func (p *Proposals) List(o ListOptions) (list []*Proposal, notes []string, err e
 		case err != nil:
 			notes = append(notes, err.Error())
 			continue
-		case o.Kind != "" && x.Kind != o.Kind, o.Open && x.State != Open:
+		}
+		if x.begun() {
+			x = p.takeUpNow(x)
+		}
+		if o.Kind != "" && x.Kind != o.Kind || o.Open && x.State != Open {
 			continue
 		}
 		list = append(list, x)
@@ -239,7 +243,7 @@ func (p *Proposals) Get(ctx context.Context, ref string) (*Proposal, error) {
 		return nil, err
 	}
 	x, err := p.read(id)
-	if err != nil || !slices.ContainsFunc(x.Units, func(u Unit) bool { return u.Attempt != "" }) {
+	if err != nil || !x.begun() {
 		return x, err
 	}
 	unlock, err := p.lock(ctx)
@@ -248,6 +252,25 @@ func (p *Proposals) Get(ctx context.Context, ref string) (*Proposal, error) {
 	}
 	defer unlock()
 	return p.takeUp(ctx, id)
+}
+
+// begun reports whether a change is being made of a unit, or was when a process died.
+func (p *Proposal) begun() bool {
+	return slices.ContainsFunc(p.Units, func(u Unit) bool { return u.Attempt != "" })
+}
+
+// takeUpNow takes up what a process that died had begun, for a list: where another process is
+// at it, or nothing can be written, it gives the proposal as it is stored.
+func (p *Proposals) takeUpNow(x *Proposal) *Proposal {
+	unlock, ok, err := p.jobs.TryLock(lockName)
+	if err != nil || !ok {
+		return x
+	}
+	defer unlock()
+	if up, err := p.takeUp(context.Background(), x.ID); err == nil {
+		return up
+	}
+	return x
 }
 
 // takeUp reads a proposal; units whose change was under way when a process died are

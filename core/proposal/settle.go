@@ -76,11 +76,12 @@ func (p *Proposals) Settle(ctx context.Context, s Submission) (*Settled, error) 
 			return nil, err
 		}
 	}
-	if s.Job != "" {
-		// What an earlier try of this very job left is replaced by this one.
-		if _, err := p.supersede(ctx, x.ID, x.ID, func(o *Proposal) bool { return o.Job == s.Job }); err != nil {
-			return out, err
-		}
+	// What an earlier try of this very job left is replaced by this one, and what a process
+	// left that died at it.
+	if _, err := p.supersede(ctx, x.ID, x.ID, func(o *Proposal) bool {
+		return s.Job != "" && o.Job == s.Job || o.Kind == s.Kind && o.Origin == s.Origin && o.abandoned()
+	}); err != nil {
+		return out, err
 	}
 	if s.Supersedes != "" {
 		by := x.ID
@@ -92,6 +93,15 @@ func (p *Proposals) Settle(ctx context.Context, s Submission) (*Settled, error) 
 		}
 	}
 	return out, nil
+}
+
+// unfinished is the note of a unit that nobody holds back.
+const unfinished = "it was to be applied at once, and that did not come to its end. The job may find it anew; apply it, or discard it"
+
+// abandoned reports whether a proposal has something open that was to be applied at once: the
+// process that was to do it died, and its job is done again, with what waits beside it.
+func (p *Proposal) abandoned() bool {
+	return p.State == Open && slices.ContainsFunc(p.Units, func(u Unit) bool { return u.State == Open && u.Note == unfinished })
 }
 
 // draft makes the proposal of a result, without the units that may never be made.
@@ -156,6 +166,8 @@ func (p *Proposals) settle(ctx context.Context, s Submission, x *Proposal, out *
 	for i := range x.Units {
 		u := &x.Units[i]
 		if u.Note = p.holds(s, *u, large, x.Units); u.Note == "" {
+			// Stands until it is applied, so that nobody wonders where the process dies.
+			u.Note = unfinished
 			now = append(now, u)
 		}
 	}

@@ -138,7 +138,8 @@ func sameFile(a, b string) bool {
 }
 
 // addLocal adds a settings.local.json, which is the user's own unless git
-// tracks it: then it came with the repository.
+// tracks it: then it came with the repository. Without git nothing tells it from
+// one that came with the folder, as in the archive of a repository that tracks it.
 func (c *Client) addLocal(p project.Project, file string) {
 	if !c.add(ScopeLocal, file, true, "") {
 		return
@@ -147,12 +148,23 @@ func (c *Client) addLocal(p project.Project, file string) {
 	if !s.hasAny(relevantKeys) {
 		return
 	}
+	if p.Worktree == "" && p.Problem == "" && !isHome(p.Dir) {
+		s.Trusted, s.Reason = false, "without git nothing tells whether it came with the folder, so it counts as project settings; the user's own settings are trusted"
+		return
+	}
 	switch tracked, err := project.Tracked(p, file); {
 	case err != nil:
 		s.Trusted, s.Reason = false, fmt.Sprintf("git may track it, which would make it project settings: %v", err)
 	case tracked:
 		s.Trusted, s.Reason = false, "git tracks it, so it is project settings"
 	}
+}
+
+// isHome reports whether a folder is the user's home, as the system knows it: the variable
+// could be a repository's.
+func isHome(dir string) bool {
+	home := realHome()
+	return home != "" && sameFile(dir, home)
 }
 
 // add reads one file and reports whether it became a source.

@@ -130,6 +130,33 @@ func TestPrecedenceAndTrust(t *testing.T) {
 	}
 }
 
+// TestLocalSettingsOfAnArchive: a folder without git, as an archive of a repository leaves it,
+// has nothing that tells the user's local settings from those that came with it. They can
+// switch memory off, and no more.
+func TestLocalSettingsOfAnArchive(t *testing.T) {
+	s := newScene(t, vars{"XDG_CONFIG_HOME": "/theirs", "SOME_KEY": "sk-theirs"}, files{localFile: `{"autoMemoryDirectory": "/theirs", "autoMemoryEnabled": false, "env": {"XDG_CONFIG_HOME": "/theirs", "SOME_KEY": "sk-theirs"}}`})
+	if v := s.client().Planted("SOME_KEY"); v != nil {
+		t.Errorf("in a repository that does not track it: %+v", v)
+	}
+	if err := os.RemoveAll(filepath.Join(s.dir, "p", ".git")); err != nil {
+		t.Fatal(err)
+	}
+	c := s.client()
+	for _, name := range []string{"SOME_KEY", "XDG_CONFIG_HOME"} {
+		if v := c.Planted(name); v == nil {
+			t.Errorf("%s of an archive counts", name)
+		}
+	}
+	for _, v := range c.Values(KeyDirectory) {
+		if v.Source.Trusted || !strings.Contains(v.Source.Reason, "without git") {
+			t.Errorf("%+v", v.Source)
+		}
+	}
+	if c.MemorySwitch().On {
+		t.Error("it can not switch memory off")
+	}
+}
+
 func TestClientConfigDirMovesUserSettings(t *testing.T) {
 	s := newScene(t, vars{EnvConfigDir: "../elsewhere"}, files{userFile: `{"autoMemoryEnabled": false}`, "elsewhere/settings.json": `{"autoMemoryEnabled": true}`})
 	c := s.client()

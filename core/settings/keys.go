@@ -103,7 +103,10 @@ type HooksConfig struct {
 }
 
 // BudgetsConfig bounds what jobs may spend; 0 is no limit.
-type BudgetsConfig struct{ Day, Job Budget }
+type BudgetsConfig struct {
+	Day, Job Budget
+	JobTime  time.Duration // of one run; 0 is what each kind of job has by itself
+}
 
 // Budget is one limit on each thing that can be spent.
 type Budget struct {
@@ -205,7 +208,7 @@ func Keys() []Key {
 func jobKeys() []Key {
 	keys := []Key{
 		fileOnly(boolean("jobs.read_project", "false", func(c *Config) any { return &c.Jobs.ReadProject },
-			"Let the agent of a job read the files of the project, too. Without it, it reads memory and transcripts.")),
+			"Let the agent of a dream read the files of the project, too, to see what is out of date. Without it, it reads memory and transcripts; other jobs always do, and so does a command engine.")),
 		boolean("jobs.extract.enabled", "true", func(c *Config) any { return &c.Jobs.Extract.Enabled }, "Learn from finished turns."),
 		count("jobs.extract.every_turns", "1", "turns", 1, func(c *Config) any { return &c.Jobs.Extract.EveryTurns }, "Run after every n-th turn."),
 		count("jobs.extract.max_turns", "5", "turns", 1, func(c *Config) any { return &c.Jobs.Extract.MaxTurns }, "Turns that one run may take."),
@@ -244,7 +247,8 @@ func jobKeys() []Key {
 				Doc: fmt.Sprintf("Money that %s may cost; 0 is no limit.", b.of)}),
 		)
 	}
-	return keys
+	return append(keys, fileOnly(duration("budgets.job.time", "0s", func(c *Config) any { return &c.Budgets.JobTime },
+		"How long one run of a job may take, where that is less than each kind of job has by itself (a few minutes); 0s leaves it at that.")))
 }
 
 func boolean(path, def string, field func(*Config) any, doc string) Key {

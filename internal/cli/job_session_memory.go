@@ -37,7 +37,7 @@ func init() {
 type afterSessionMemory struct{}
 
 func (afterSessionMemory) Check(ctx context.Context, c hook.Case) ([]job.Record, []string, error) {
-	d, err := update.Check(ctx, c.Memory, update.At(c.Memory, c.Turn.Session, c.Turn.Transcript, c.Turn.Agent))
+	d, err := update.Check(ctx, c.Memory, update.At(c.Memory, c.Turn.Session, c.Turn.Transcript, c.Turn.Agent), c.Asked)
 	if err != nil || !d.Due {
 		return nil, []string{d.Reason}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mem/core/fork"
+	"mem/core/model"
 	"mem/core/settings"
 )
 
@@ -64,9 +65,7 @@ func reduced(env settings.Env, left func(name, source string)) []string {
 // hushed removes the values of secret variables from what a command printed.
 func hushed(env settings.Env, s string) string {
 	for _, name := range secret {
-		if v := env.Getenv(name); len(v) >= 4 {
-			s = strings.ReplaceAll(s, v, "["+name+"]")
-		}
+		s = model.Veil(s, env.Getenv(name), "["+name+"]")
 	}
 	return s
 }

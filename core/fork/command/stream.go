@@ -153,7 +153,7 @@ func (w *watch) line(b []byte) bool {
 func (w *watch) checkTools(e event) {
 	w.begun = true
 	if e.Model != "" {
-		w.out.Model = memdir.Shown(e.Model, 80)
+		w.out.Model = w.short(e.Model, 80)
 	}
 	var more []string
 	for _, t := range e.Tools {
@@ -190,7 +190,7 @@ func (w *watch) assistant(m message) {
 		w.current, w.written = model.Usage{Requests: 1}, 0
 	}
 	if m.Model != "" && m.Model != "<synthetic>" {
-		w.out.Model = memdir.Shown(m.Model, 80)
+		w.out.Model = w.short(m.Model, 80)
 	}
 	for _, p := range parts {
 		switch p.Type {

@@ -84,7 +84,7 @@ func (p *provider) Name() string { return p.wire.Name() }
 // Reply implements model.Model.
 func (p *provider) Reply(ctx context.Context, r model.Request) (*model.Reply, error) {
 	body := params(r, p.wire.Options().Model)
-	return p.wire.Reply(ctx, func(ctx context.Context) (*model.Reply, error) {
+	return p.wire.Reply(ctx, r, func(ctx context.Context) (*model.Reply, error) {
 		stream := p.sdk.Messages.NewStreaming(ctx, body)
 		if err := stream.Err(); err != nil {
 			return nil, p.failure(err)

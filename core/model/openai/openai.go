@@ -63,7 +63,7 @@ func (p *provider) Name() string { return p.wire.Name() }
 
 // Reply implements model.Model.
 func (p *provider) Reply(ctx context.Context, r model.Request) (*model.Reply, error) {
-	return p.wire.Reply(ctx, func(ctx context.Context) (*model.Reply, error) {
+	return p.wire.Reply(ctx, r, func(ctx context.Context) (*model.Reply, error) {
 		reply, err := p.once(ctx, r)
 		if p.adapt(err) {
 			return p.once(ctx, r)

@@ -3,7 +3,6 @@ package wire_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -235,8 +234,8 @@ func TestStall(t *testing.T) {
 		s := modeltest.Start(t, long.StallAt(900), modeltest.Say("x").After(time.Hour), long.StallAt(0))
 		m, naps := make1(s, api, func(o *wire.Options) { o.Stall, o.First = 100*time.Millisecond, 80*time.Millisecond })
 		got, err := m.Reply(t.Context(), request)
-		if err == nil || !strings.Contains(err.Error(), "sent nothing for 80ms (3 attempts)") || len(*naps) != 2 || got.Usage.Requests != 1 {
-			t.Errorf("%v %+v", err, got)
+		if err == nil || !strings.Contains(err.Error(), "sent nothing for 80ms (3 attempts)") || len(*naps) != 2 || got.Usage.Requests != 3 || !got.Usage.Estimated {
+			t.Errorf("%v %+v", err, got) // what the server has read it may charge for
 		}
 		// Slow is not stalled.
 		s.Then(modeltest.Say(strings.Repeat("word ", 40)).Slowly(25 * time.Millisecond))
@@ -288,50 +287,6 @@ func TestEndless(t *testing.T) {
 				t.Errorf("%d bytes were taken", sent.Load())
 			}
 		})
-	}
-}
-
-// TestKey: the key goes to the one address that was configured, and nowhere else: not
-// into an error, not along with a redirect.
-func TestKey(t *testing.T) {
-	var stolen atomic.Int64
-	thief := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.Contains(fmt.Sprint(r.Header), key) {
-			stolen.Add(1)
-		}
-	}))
-	defer thief.Close()
-	const awkward = "sk/+&=%\"<\\key-9"
-	for _, secret := range []string{key, awkward} {
-		each(t, func(t *testing.T, api string) {
-			for _, code := range []int{200, 400, 401, 403, 404, 422, 500, 301, 302, 307, 308} {
-				echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					heard := r.Header.Get("X-Api-Key") + " " + r.Header.Get("Authorization")
-					w.Header().Set("Location", thief.URL+"/"+strings.TrimPrefix(strings.TrimSpace(heard), "Bearer ")+"?k="+key)
-					w.Header().Set("Content-Type", []string{"text/plain", "application/json", "text/event-stream"}[code%3])
-					w.Header().Set("X-Should-Retry", "false")
-					w.WriteHeader(code)
-					fmt.Fprintf(w, `{"error":{"type":"x %s","message":%q}}`, key, "you sent "+heard)
-				}))
-				s := &modeltest.Server{URL: echo.URL}
-				m, _ := make1(s, api, func(o *wire.Options) { o.Key = secret })
-				_, err := m.Reply(t.Context(), request)
-				echo.Close()
-				if err == nil {
-					t.Fatalf("%d: no error", code)
-				}
-				for e := err; e != nil; e = errors.Unwrap(e) {
-					for _, text := range []string{e.Error(), fmt.Sprintf("%+v %#v", e, e)} {
-						if strings.Contains(text, secret) || strings.Contains(text, "%2F%2B") {
-							t.Errorf("%d: the key is in %s", code, text)
-						}
-					}
-				}
-			}
-		})
-	}
-	if stolen.Load() > 0 {
-		t.Error("the key went along with a redirect")
 	}
 }
 

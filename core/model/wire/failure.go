@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"mem/core/memdir"
+	"mem/core/model"
 )
 
 // maxSaid is how much of what a server says is told, in characters.
@@ -50,12 +51,25 @@ type words struct {
 
 // clean makes what others wrote fit to be told: on one line, short, without the key.
 func (w words) clean(s string) string {
-	if len(w.key) >= 4 {
-		for _, form := range []string{w.key, url.QueryEscape(w.key), url.PathEscape(w.key), strings.Trim(strconv.Quote(w.key), `"`)} {
-			s = strings.ReplaceAll(s, form, "[key]")
+	return memdir.Shown(strings.ToValidUTF8(w.veil(s), "�"), maxSaid)
+}
+
+// veil takes the key out of what others wrote.
+func (w words) veil(s string) string { return model.Veil(s, w.key, "[key]") }
+
+// hush takes the key out of an answer, to which nobody gave it but a server that repeats what
+// it is sent: answers are shown, recorded, and written into memory. What only the provider
+// reads is left as it is.
+func (w words) hush(r *model.Reply) {
+	r.Model = w.veil(r.Model)
+	for i := range r.Blocks {
+		b := &r.Blocks[i]
+		b.Text = w.veil(b.Text)
+		if b.Call != nil {
+			b.Call.Name = w.veil(b.Call.Name)
+			b.Call.Input = json.RawMessage(w.veil(string(b.Call.Input)))
 		}
 	}
-	return memdir.Shown(strings.ToValidUTF8(s, "�"), maxSaid)
 }
 
 func (w words) quote(s string) string {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http/httptrace"
+	"sync/atomic"
 	"time"
 
 	"mem/core/model"
@@ -20,18 +22,26 @@ const (
 // it fails. What failed in a way that may pass is tried again, a bounded number of times
 // and never beyond ctx. The SDKs' own retries are off: they do not see a stream that is cut,
 // nor do they bound the pause that a server asks for.
-func (c *Client) Reply(ctx context.Context, once func(ctx context.Context) (*model.Reply, error)) (*model.Reply, error) {
+//
+// A request that was sent and then given up, since ctx ended or the server said nothing, is
+// counted by its size: the server has read it all the same.
+func (c *Client) Reply(ctx context.Context, r model.Request, once func(ctx context.Context) (*model.Reply, error)) (*model.Reply, error) {
 	if c.wrong != nil {
 		return nil, fmt.Errorf("the %s model cannot be asked: %w", c.api.Name, c.wrong)
 	}
 	var used model.Usage
 	restarts := 0
 	for attempt := 0; ; attempt++ {
-		reply, err := once(ctx)
+		sent, asking := watchSent(ctx)
+		reply, err := once(asking)
+		if reply == nil && sent.Load() && (ctx.Err() != nil || givenUp(err)) {
+			reply = &model.Reply{Usage: model.Estimate(r, nil)}
+		}
 		if reply != nil {
 			used = used.Add(c.o.Prices.Price(reply.Usage))
 		}
 		if err == nil {
+			c.words.hush(reply)
 			reply.Usage = used
 			return reply, nil
 		}
@@ -66,6 +76,22 @@ func (c *Client) Reply(ctx context.Context, once func(ctx context.Context) (*mod
 			return spent, fmt.Errorf("asking %s: %w", c.Name(), err)
 		}
 	}
+}
+
+// watchSent gives a context whose requests note when one was written whole.
+func watchSent(ctx context.Context) (*atomic.Bool, context.Context) {
+	var sent atomic.Bool
+	return &sent, httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(w httptrace.WroteRequestInfo) {
+		if w.Err == nil {
+			sent.Store(true)
+		}
+	}})
+}
+
+// givenUp reports whether a server was left alone that might still have answered.
+func givenUp(err error) bool {
+	var f *Failure
+	return errors.As(err, &f) && f.Begun && f.Status == 0
 }
 
 // pauseBefore is the pause after an attempt, the first being 0: between half and all of

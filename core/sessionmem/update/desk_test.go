@@ -118,7 +118,7 @@ func (d *desk) tools(tokens int) {
 
 func (d *desk) check() Decision {
 	d.t.Helper()
-	got, err := Check(context.Background(), d.m, d.x)
+	got, err := Check(context.Background(), d.m, d.x, false)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -79,8 +79,9 @@ func At(m *memory.Memory, id, path, agent string) *transcript.Session {
 }
 
 // Check says whether the memory of a session is due for a run that nobody asked for. It
-// reads the end of the transcript.
-func Check(ctx context.Context, m *memory.Memory, x *transcript.Session) (Decision, error) {
+// reads the end of the transcript, or what came since the last look, of which it keeps in the
+// cache how far that was; ask keeps nothing.
+func Check(ctx context.Context, m *memory.Memory, x *transcript.Session, ask bool) (Decision, error) {
 	closed := func(gate, format string, args ...any) (Decision, error) {
 		return Decision{Gate: gate, Decision: sessionmem.Decision{Reason: fmt.Sprintf(format, args...)}}, nil
 	}
@@ -102,34 +103,56 @@ func Check(ctx context.Context, m *memory.Memory, x *transcript.Session) (Decisi
 			return closed("failed", "the last %d tries failed; the next one is at %s. `mem-mcp jobs` says why", st.Failed, next.Local().Format("15:04"))
 		}
 	}
-	src, err := transcript.Open(x.Path)
+	d, surely, err := peek(ctx, m, x, st, ask)
 	if err != nil {
-		return Decision{}, err
-	}
-	d, surely := sessionmem.Peek(m.Config.Jobs.SessionMemory, st, src, src.Size())
-	if err := src.Close(); err != nil {
 		return Decision{}, err
 	}
 	if surely {
 		return Decision{Decision: d, Gate: "thresholds"}, nil
+	}
+	if m.Config.Engine != fork.Provider && m.Config.Engine != fork.Command {
+		return closed("engine", "the context may have grown enough; but with the engine %s nothing writes it unasked. `mem-mcp engine use` names one that may, and session_summary_update takes one that the agent writes", m.Config.Engine)
 	}
 	v, err := look(ctx, m, x)
 	if err != nil {
 		return Decision{}, err
 	}
 	defer v.src.Close()
-	return decide(m, v), nil
+	if g := sessionmem.NewGauge(x.Path, v.src, v.src.Size(), v.state, v.measure); g != nil && !ask {
+		_ = g.Save(m.Env()) // without a cache the next look reads all of it again
+	}
+	return Decision{Decision: sessionmem.Decide(m.Config.Jobs.SessionMemory, v.state, v.measure)}.named(), nil
 }
 
-// decide applies the thresholds, and what the engine may do unasked.
-func decide(m *memory.Memory, v *view) Decision {
-	d := Decision{Decision: sessionmem.Decide(m.Config.Jobs.SessionMemory, v.state, v.measure), Gate: "thresholds"}
-	if !d.Due {
-		return d
+// peek says that a session memory is surely not due, without reading the whole transcript.
+func peek(ctx context.Context, m *memory.Memory, x *transcript.Session, st *sessionmem.State, ask bool) (d sessionmem.Decision, surely bool, err error) {
+	src, err := transcript.Open(x.Path)
+	if err != nil {
+		return d, false, err
 	}
-	if d.Gate = "due"; m.Config.Engine != fork.Provider && m.Config.Engine != fork.Command {
-		d.Due, d.Gate = false, "engine"
-		d.Reason += fmt.Sprintf("; but with the engine %s nothing writes it unasked. `mem-mcp engine use` names one that may, and session_summary_update takes one that the agent writes", m.Config.Engine)
+	defer func() { err = errors.Join(err, src.Close()) }()
+	conf := m.Config.Jobs.SessionMemory
+	if d, surely = sessionmem.Peek(conf, st, src, src.Size()); surely {
+		return d, true, nil
+	}
+	g := sessionmem.LoadGauge(m.Env(), x.Path)
+	if g == nil || !g.Of(x.Path, src, src.Size(), st) {
+		return d, false, nil
+	}
+	was := g.Size
+	if err := g.Advance(ctx, src, src.Size()); err != nil {
+		return d, false, err
+	}
+	if d, surely = g.Peek(conf); surely && g.Size > was && !ask {
+		_ = g.Save(m.Env()) // as above
+	}
+	return d, surely, nil
+}
+
+// named says that the thresholds decided.
+func (d Decision) named() Decision {
+	if d.Gate = "thresholds"; d.Due {
+		d.Gate = "due"
 	}
 	return d
 }

@@ -282,3 +282,23 @@ func TestOwn(t *testing.T) {
 		t.Error("a refused one was written")
 	}
 }
+
+// TestTimeLimit: a model that does not end is ended; the summary is as it was, what was used is
+// recorded, and the next try waits.
+func TestTimeLimit(t *testing.T) {
+	s := modeltest.StartFunc(t, func(modeltest.Request) modeltest.Step {
+		return writes(map[string]string{"Current State": "half"}).After(150 * time.Millisecond)
+	})
+	d := newDesk(t, s, modeltest.Anthropic, "budgets:\n  job:\n    time: 500ms\n")
+	d.turn("build the parser", 11_000)
+	r, _, err := d.run()
+	if err == nil || !strings.Contains(err.Error(), "time limit: it ran for 500ms") || r.Usage.Requests == 0 || r.Usage.Tokens() == 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := sessionmem.Read(d.x); !errors.Is(err, sessionmem.ErrNone) {
+		t.Errorf("written: %v", err)
+	}
+	if got := d.check(); got.Due || got.Gate != "failed" {
+		t.Errorf("%+v", got)
+	}
+}
