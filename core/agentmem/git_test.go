@@ -240,13 +240,13 @@ func pulling(m *member) func(PullOptions) *Status {
 // clones of one repository: nothing that nobody deleted is lost, nothing is asked twice,
 // and both end equal.
 func TestTwoClones(t *testing.T) {
-	seeds, rounds := 1, 3
+	seeds, rounds := 1, 10
 	if s := os.Getenv("MEM_SNAPSHOT_SEEDS"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		seeds, rounds = n, 10
+		seeds = n
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

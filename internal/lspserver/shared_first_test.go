@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // unshared is a memory that no team has yet: one topic is fit for it, one names somebody,
@@ -121,6 +122,25 @@ func TestNothingToShare(t *testing.T) {
 			t.Errorf("%s: %+v", dir, all)
 		}
 	}
+	if err := e.quit(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNewsUnwatched: an editor that watches no files sees what git brought while nobody
+// typed, and sees when it is gone.
+func TestNewsUnwatched(t *testing.T) {
+	w, e := shared(t, sharing)
+	e.server.features.watch = false
+	e.bringAll(w, "style.md", "MEMORY.md")
+	e.until("style.md", "a conflict", has("snapshot-conflict"))
+	snapshot := filepath.Join(w.top, ".claude", "agent-memory-snapshots", "reviewer")
+	time.Sleep(teamEvery + teamEvery/5) // it has looked once
+	if err := os.RemoveAll(snapshot); err != nil {
+		t.Fatal(err)
+	}
+	e.until("style.md", "no conflict", lacks("snapshot-conflict"))
+	e.requested("workspace/codeLens/refresh", 0)
 	if err := e.quit(); err != nil {
 		t.Error(err)
 	}
