@@ -204,8 +204,11 @@ func (d *directory) look(ctx context.Context, late bool) {
 		}
 		return
 	}
-	if !late && want == fresh {
+	if want == fresh {
 		d.lensesAgain(ctx, c)
+		if ctx.Err() != nil {
+			d.typing.Store(false)
+		}
 	}
 	if d.s.features.pull {
 		d.askAgain(docs, open, c.found)

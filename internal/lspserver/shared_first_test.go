@@ -110,13 +110,13 @@ func TestNothingToShare(t *testing.T) {
 	w, e := shared(t, unshared)
 	for _, dir := range []string{".claude/agent-memory-local/reviewer", ".claude/agent-memory/empty"} {
 		e.dir = filepath.Join(w.top, filepath.FromSlash(dir))
-		text := "# Memory\n"
+		index := "# Memory\n"
 		if strings.Contains(dir, "local") {
-			text += "\n- [Style](style.md) — how we write\n"
+			index += "\n- [Style](style.md) — how we write\n"
 			w.put(filepath.Join(e.dir, "style.md"), w.texts["style.md"])
 		}
-		w.put(filepath.Join(e.dir, "MEMORY.md"), text)
-		e.open("MEMORY.md", text)
+		w.put(filepath.Join(e.dir, "MEMORY.md"), index)
+		e.open("MEMORY.md", index)
 		e.shown("MEMORY.md", e.version)
 		if all := e.lenses(); len(all) != 0 {
 			t.Errorf("%s: %+v", dir, all)
@@ -130,8 +130,10 @@ func TestNothingToShare(t *testing.T) {
 // TestNewsUnwatched: an editor that watches no files sees what git brought while nobody
 // typed, and sees when it is gone.
 func TestNewsUnwatched(t *testing.T) {
+	if strings.Contains(capable, "didChangeWatchedFiles") {
+		t.Fatal("the client of these tests offers to watch files by now: take that from what it says here")
+	}
 	w, e := shared(t, sharing)
-	e.server.features.watch = false
 	e.bringAll(w, "style.md", "MEMORY.md")
 	e.until("style.md", "a conflict", has("snapshot-conflict"))
 	snapshot := filepath.Join(w.top, ".claude", "agent-memory-snapshots", "reviewer")
