@@ -69,6 +69,7 @@ soak: fuzz
 	MEM_DAMAGED=20000 $(GO) test -timeout 30m -count 1 -run TestGarbage ./core/model/wire
 	MEM_SNAPSHOT_SEEDS=100 $(GO) test -race -timeout 60m -count 1 -rapid.checks=1000 -run "TwoClones|ManyNames|TestKilled|TestManyAtOnce|LosesNoLine" ./core/agentmem
 	MEM_TEAM_ROUNDS=40 $(GO) test -timeout 60m -count 1 -run TestTeamInNeovim ./e2e
+	GO=$(GO) scripts/caseless.sh
 	MEM_UNIONS=2000 $(GO) test -timeout 60m -count 1 -run TestUniteSettles ./core/agentmem -rapid.checks=2000
 	MEM_KILLS=300 $(GO) test -timeout 60m -count 1 -run Killed ./core/sessions
 	MEM_TRANSCRIPT_MB=5000 $(GO) test -timeout 60m -count 1 -v -run 'PeakMemory|TimeBesideCounting' ./core/transcript
