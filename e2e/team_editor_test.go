@@ -1,16 +1,18 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // teamRoundsEnv says how many rounds two members work in Neovim.
@@ -29,6 +31,11 @@ type mate struct {
 	name string
 	*place
 	clone string
+
+	nvim *exec.Cmd // nil where it does not run
+	in   io.Writer
+	out  *bufio.Reader
+	said bytes.Buffer // its errors
 }
 
 type step map[string]any
@@ -38,38 +45,74 @@ func (m *mate) snapshot() string {
 	return filepath.Join(m.clone, ".claude", "agent-memory-snapshots", "reviewer")
 }
 
-// edit does steps in Neovim.
-func (m *mate) edit(steps ...step) editing {
+// open starts the Neovim in which somebody works from then on.
+func (m *mate) open() {
 	m.t.Helper()
 	script, err := filepath.Abs("editors/nvim_team.lua")
 	if err != nil {
 		m.t.Fatal(err)
 	}
+	c := exec.Command("nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", "luafile "+script)
+	c.Dir = m.clone
+	c.Env = m.with("MEM_LSP="+languageServer, "MEM_DIR="+m.store(), "MEM_ROOT="+m.clone, "TERM=dumb", "XDG_DATA_HOME="+filepath.Join(m.root, "data"))
+	in, err := c.StdinPipe()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.said.Reset()
+	c.Stderr = &m.said
+	if err := c.Start(); err != nil {
+		m.t.Fatal(err)
+	}
+	m.nvim, m.in, m.out = c, in, bufio.NewReader(out)
+	m.t.Cleanup(func() {
+		if m.nvim == c {
+			_ = c.Process.Kill() // the test failed before it was closed
+			_ = c.Wait()
+		}
+	})
+}
+
+// quit ends Neovim, and the server with it.
+func (m *mate) quit() {
+	m.t.Helper()
+	m.edit(step{"quit": true})
+	c := m.nvim
+	m.nvim = nil
+	if err := c.Wait(); err != nil {
+		m.t.Fatalf("%s: Neovim ends with %v\n%s", m.name, err, m.said.String())
+	}
+}
+
+// edit does steps in Neovim.
+func (m *mate) edit(steps ...step) editing {
+	m.t.Helper()
+	if m.nvim == nil {
+		m.open()
+	}
 	what, err := json.Marshal(steps)
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	result := filepath.Join(m.root, "result.json")
-	_ = os.Remove(result) // of the time before
-	ctx, cancel := context.WithTimeout(m.t.Context(), 2*patience)
-	defer cancel()
-	c := exec.CommandContext(ctx, "nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", "luafile "+script)
-	c.Dir = m.clone
-	c.Env = m.with("MEM_LSP="+languageServer, "MEM_DIR="+m.store(), "MEM_ROOT="+m.clone, "MEM_RESULT="+result, "MEM_STEPS="+string(what), "TERM=dumb",
-		"XDG_DATA_HOME="+filepath.Join(m.root, "data"))
-	var seen bytes.Buffer
-	c.Stdout, c.Stderr = &seen, &seen
-	runErr := c.Run()
-	b, err := os.ReadFile(result)
+	late := time.AfterFunc(2*patience, func() { _ = m.nvim.Process.Kill() })
+	defer late.Stop()
+	if _, err := m.in.Write(append(what, '\n')); err != nil {
+		m.t.Fatalf("%s: Neovim takes no steps: %v\n%s", m.name, err, m.said.String())
+	}
+	b, err := m.out.ReadBytes('\n')
 	if err != nil {
-		m.t.Fatalf("%s: Neovim left no result: %v, %v\n%s", m.name, runErr, err, seen.String())
+		m.t.Fatalf("%s: Neovim left no result of %s: %v\n%s", m.name, what, err, m.said.String())
 	}
 	var e editing
 	if err := json.Unmarshal(b, &e); err != nil {
 		m.t.Fatalf("%v in %s", err, b)
 	}
 	if e.Error != "" || !e.Alive {
-		m.t.Fatalf("%s: %s\nsteps: %s\nit had seen: %s\n%s", m.name, e.Error, what, b, seen.String())
+		m.t.Fatalf("%s: %s\nsteps: %s\nit had seen: %s\n%s", m.name, e.Error, what, b, m.said.String())
 	}
 	return e
 }
@@ -139,7 +182,7 @@ func TestTeamInNeovim(t *testing.T) {
 	need(t, "nvim, which scripts/editors.sh installs", err)
 	_, err = exec.LookPath("git")
 	need(t, "git", err)
-	rounds := 3
+	rounds := 10
 	if s := os.Getenv(teamRoundsEnv); s != "" {
 		if rounds, err = strconv.Atoi(s); err != nil {
 			t.Fatal(err)
@@ -219,11 +262,13 @@ func TestTeamInNeovim(t *testing.T) {
 			step{"without": "snapshot-conflict"})...)
 		if i == 2 { // a deletion
 			bob.edit(steps(step{"open": "MEMORY.md"}, step{"replace": "- [topic-1](topic-1.md) — about topic-1\n", "with": ""}, step{"save": true})...)
+			bob.edit(step{"close": "topic-1.md"})
 			if err := os.Remove(filepath.Join(bob.store(), "topic-1.md")); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if i == 3 { // a rename
+			bob.edit(step{"close": "topic-3.md"})
 			if err := os.Rename(filepath.Join(bob.store(), "topic-3.md"), filepath.Join(bob.store(), "third.md")); err != nil {
 				t.Fatal(err)
 			}
@@ -235,7 +280,13 @@ func TestTeamInNeovim(t *testing.T) {
 		}
 		bob.push()
 
+		if i == 1 { // what git brings is seen without a key pressed
+			ann.edit(step{"open": "style.md"}, step{"without": "snapshot-newer"})
+		}
 		ann.pull()
+		if i == 1 {
+			ann.edit(step{"await": "snapshot-newer"})
+		}
 		if i == 2 {
 			ann.edit(steps(step{"open": "topic-1.md"}, step{"take": "^Remove topic%-1", "at": "snapshot-newer"}, step{"gone": "topic-1.md"}, step{"save": true})...)
 		}
@@ -263,6 +314,14 @@ func TestTeamInNeovim(t *testing.T) {
 			if s := m.run(binary, "snapshot", "status", "reviewer"); !strings.Contains(s, "in sync") {
 				t.Fatalf("round %d: %s is not in sync: %s", i, m.name, s)
 			}
+		}
+		if i%4 == 0 { // somebody closes the editor for the night
+			ann.quit()
+		}
+	}
+	for _, m := range team {
+		if m.nvim != nil {
+			m.quit()
 		}
 	}
 }

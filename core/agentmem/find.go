@@ -73,38 +73,104 @@ func kindOf(info os.FileInfo) string {
 	return "a file"
 }
 
+// maxIgnoredNames is how many folders that were not searched are named.
+const maxIgnoredNames = 3
+
+// walk searches a checkout, the folders nearest to its top first.
+type walk struct {
+	base    string
+	git     bool // what git ignores is not searched
+	queue   []walked
+	ignored []string // folders, below base
+	found   []place
+	notes   []string
+}
+
+// walked is a folder on the way.
+type walked struct {
+	dir   string
+	way   []string // names from the top
+	rules *ignoreRules
+}
+
 // inSubdirectories finds agents' memory in the subdirectories of a checkout, those
-// nearest to its root first. Other repositories in it are projects of their own.
-func inSubdirectories(ctx context.Context, base string) (found []place, notes []string) {
+// nearest to its root first. Other repositories in it are projects of their own, and what
+// git ignores is what tools put there: of those folders it looks at the top ones alone.
+// gitDir is where git keeps the repository, "" where there is none.
+func inSubdirectories(ctx context.Context, base, gitDir string) (found []place, notes []string) {
 	ctx, cancel := context.WithTimeout(ctx, walkWithin)
 	defer cancel()
-	queue := []string{base}
-	for walked := 0; len(queue) > 0; walked++ {
-		if walked == maxWalked || ctx.Err() != nil || len(found) >= maxAgents {
-			return found, append(notes, fmt.Sprintf("%d folders of %s were searched for memory of agents, and not all: what lies deeper is not told", walked, memdir.ShownName(base)))
+	w := &walk{base: base, git: gitDir != "", queue: []walked{{dir: base}}}
+	if w.git {
+		if exclude := filepath.Join(gitDir, "info", "exclude"); isFile(exclude) {
+			w.queue[0].rules, w.notes = (*ignoreRules)(nil).with(exclude, 0)
 		}
-		dir := queue[0]
-		queue = queue[1:]
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			continue // nobody keeps memory where nobody may read
+	}
+	for n := 0; len(w.queue) > 0; n++ {
+		if n == maxWalked || ctx.Err() != nil || len(w.found) >= maxAgents {
+			w.notes = append(w.notes, fmt.Sprintf("%d folders of %s were searched for memory of agents, and not all: what lies deeper is not told", n, memdir.ShownName(base)))
+			break
 		}
-		if dir != base && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == ".git" }) {
-			continue
+		at := w.queue[0]
+		w.queue = w.queue[1:]
+		w.look(at)
+	}
+	if n := len(w.ignored); n > 0 {
+		names, more := w.ignored[:min(n, maxIgnoredNames)], ""
+		if n > maxIgnoredNames {
+			more = ", …"
 		}
-		for _, e := range entries {
-			switch name := e.Name(); {
-			case !e.IsDir():
-			case name == clientFolder && dir != base:
-				more, told := placesIn(filepath.Join(dir, name), memdir.ScopeProject, memdir.ScopeLocal)
-				found, notes = append(found, more...), append(notes, told...)
-			case strings.HasPrefix(name, "."), slices.Contains(notWalked, name):
-			default:
-				queue = append(queue, filepath.Join(dir, name))
+		w.notes = append(w.notes, fmt.Sprintf("Below what git ignores no memory of agents was searched: %d folders (%s%s).", n, memdir.Shown(strings.Join(names, ", "), memdir.MaxShown), more))
+	}
+	return w.found, w.notes
+}
+
+// look looks at one folder, and puts those in it behind the others.
+func (w *walk) look(at walked) {
+	entries, err := os.ReadDir(at.dir)
+	if err != nil {
+		return // nobody keeps memory where nobody may read
+	}
+	top := at.dir == w.base
+	for _, e := range entries {
+		switch e.Name() {
+		case ".git":
+			if !top {
+				return
+			}
+		case ".gitignore":
+			if w.git && e.Type().IsRegular() {
+				var notes []string
+				at.rules, notes = at.rules.with(filepath.Join(at.dir, e.Name()), len(at.way))
+				w.notes = append(w.notes, notes...)
 			}
 		}
 	}
-	return found, notes
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case !e.IsDir():
+		case name == clientFolder:
+			if !top {
+				w.places(filepath.Join(at.dir, name))
+			}
+		case strings.HasPrefix(name, "."), slices.Contains(notWalked, name):
+		default:
+			next := walked{dir: filepath.Join(at.dir, name), way: append(at.way[:len(at.way):len(at.way)], name), rules: at.rules}
+			if !at.rules.ignores(next.way) {
+				w.queue = append(w.queue, next)
+				continue
+			}
+			w.ignored = append(w.ignored, strings.Join(next.way, "/"))
+			if len(w.ignored) <= maxAgents {
+				w.places(filepath.Join(next.dir, clientFolder))
+			}
+		}
+	}
+}
+
+func (w *walk) places(clientDir string) {
+	found, notes := placesIn(clientDir, memdir.ScopeProject, memdir.ScopeLocal)
+	w.found, w.notes = append(w.found, found...), append(w.notes, notes...)
 }
 
 // worktrees lists the other checkouts of the project's repository.

@@ -65,15 +65,19 @@ func FuzzGitObjects(f *testing.F) {
 	if head == "" {
 		head = strings.Repeat("1", 40)
 	}
-	f.Add(idx, pack, loose.Bytes(), head)
+	f.Add(idx, pack, loose.Bytes(), head, false)
+	f.Add(idx, pack, loose.Bytes(), head, true)
 	if len(idx) > 1200 {
 		broken := bytes.Clone(idx)
 		copy(broken[1100:], bytes.Repeat([]byte{0xff}, 60))
-		f.Add(broken, pack, []byte("x"), head)
-		f.Add(idx, pack[:len(pack)/2], loose.Bytes()[:5], head)
+		f.Add(broken, pack, []byte("x"), head, false)
+		f.Add(idx, pack[:len(pack)/2], loose.Bytes()[:5], head, false)
 	}
-	f.Fuzz(func(t *testing.T, idx, pack, loose []byte, head string) {
+	f.Fuzz(func(t *testing.T, idx, pack, loose []byte, head string, sha256 bool) {
 		common := t.TempDir()
+		if sha256 {
+			write(t, common, "config", "[extensions]\n\tobjectFormat = sha256\n")
+		}
 		dir := filepath.Join(common, "objects", "pack")
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)

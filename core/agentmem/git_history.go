@@ -6,14 +6,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"mem/core/memfile"
-	"mem/core/project"
 )
 
 // How far back a common version is looked for in git.
@@ -40,11 +38,11 @@ func (o *objects) tree(id string) ([]treeEntry, error) {
 	for len(data) > 0 {
 		head, rest, ok := bytes.Cut(data, []byte{0})
 		mode, name, ok2 := strings.Cut(string(head), " ")
-		if !ok || !ok2 || len(rest) < 20 {
+		if !ok || !ok2 || len(rest) < o.name {
 			return nil, fmt.Errorf("git tree %s is damaged", id)
 		}
-		out = append(out, treeEntry{mode, name, hex.EncodeToString(rest[:20])})
-		data = rest[20:]
+		out = append(out, treeEntry{mode, name, hex.EncodeToString(rest[:o.name])})
+		data = rest[o.name:]
 	}
 	return out, nil
 }
@@ -90,58 +88,6 @@ func (o *objects) commit(id string) (tree string, parents []string, err error) {
 		}
 	}
 	return tree, parents, nil
-}
-
-// headOf gives the commit that is checked out, "" before the first one.
-func headOf(gitDir, commonDir string) (string, error) {
-	b, err := project.ReadFile(filepath.Join(gitDir, "HEAD"), 64<<10)
-	if err != nil {
-		return "", fmt.Errorf("reading HEAD: %w", project.Reason(err))
-	}
-	at := strings.TrimSpace(string(b))
-	for range 5 {
-		name, ok := strings.CutPrefix(at, "ref:")
-		if !ok {
-			return at, nil
-		}
-		name = strings.TrimSpace(name)
-		if strings.Contains(name, "..") || !strings.HasPrefix(name, "refs/") {
-			return "", fmt.Errorf("HEAD names %q, which is no reference", name)
-		}
-		at = ""
-		for _, dir := range []string{gitDir, commonDir} {
-			if b, err := project.ReadFile(filepath.Join(dir, filepath.FromSlash(name)), 64<<10); err == nil {
-				at = strings.TrimSpace(string(b))
-				break
-			}
-		}
-		if at == "" {
-			at, err = packedRef(commonDir, name)
-			if err != nil || at == "" {
-				return "", err
-			}
-		}
-	}
-	return "", errors.New("HEAD leads in a circle")
-}
-
-func packedRef(commonDir, name string) (string, error) {
-	b, err := project.ReadFile(filepath.Join(commonDir, "packed-refs"), 64<<20)
-	if errors.Is(err, os.ErrNotExist) {
-		if _, err := os.Stat(filepath.Join(commonDir, "reftable")); err == nil {
-			return "", errors.New("the repository keeps its references as a reftable, which is not read here")
-		}
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("reading packed-refs: %w", project.Reason(err))
-	}
-	for _, line := range strings.Split(string(b), "\n") {
-		if id, ref, ok := strings.Cut(line, " "); ok && ref == name {
-			return id, nil
-		}
-	}
-	return "", nil
 }
 
 // version is the folder of a snapshot as a commit has it.

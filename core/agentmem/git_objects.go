@@ -16,8 +16,8 @@ import (
 )
 
 // Objects of a git repository, read without running git: loose ones and those in packs
-// (version 2), by SHA-1. go-git's readers of packs bring modules of their own; what is
-// needed here is small.
+// (version 2), named by SHA-1 or SHA-256. go-git's readers of packs bring modules of their
+// own, and know SHA-256 only in a build of their own; what is needed here is small.
 
 const (
 	maxObject = 4 << 20 // bytes of one object: a topic or a folder
@@ -37,18 +37,24 @@ type objects struct {
 	until time.Time
 	reads int
 	size  int64    // bytes of texts that were kept
+	name  int      // bytes of an object's name
 	dirs  []string // of objects: the repository's, and those that it borrows from
 	packs []*pack
 }
 
 type pack struct {
 	idx, data *os.File
+	name      int // bytes of an object's name
 	count     uint32
 	fan       [256]uint32
 }
 
 func openObjects(commonDir string) (*objects, error) {
-	o := &objects{until: time.Now().Add(maxLookBack), dirs: []string{filepath.Join(commonDir, "objects")}}
+	format, err := formatOf(commonDir)
+	if err != nil {
+		return nil, err
+	}
+	o := &objects{until: time.Now().Add(maxLookBack), name: format.name, dirs: []string{filepath.Join(commonDir, "objects")}}
 	if b, err := os.ReadFile(filepath.Join(o.dirs[0], "info", "alternates")); err == nil && len(b) < 64<<10 {
 		for _, line := range strings.Split(string(b), "\n") {
 			if line == "" || strings.HasPrefix(line, "#") {
@@ -69,7 +75,7 @@ func openObjects(commonDir string) (*objects, error) {
 			if len(o.packs) == maxPacks {
 				break
 			}
-			if p, err := openPack(name); err == nil {
+			if p, err := openPack(name, o.name); err == nil {
 				o.packs = append(o.packs, p)
 			}
 		}
@@ -83,12 +89,12 @@ func (o *objects) close() {
 	}
 }
 
-func openPack(name string) (*pack, error) {
+func openPack(name string, bytesOfName int) (*pack, error) {
 	idx, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	p := &pack{idx: idx}
+	p := &pack{idx: idx, name: bytesOfName}
 	head := make([]byte, 8+1024)
 	if _, err = io.ReadFull(idx, head); err == nil && (!bytes.Equal(head[:4], []byte("\xfftOc")) || binary.BigEndian.Uint32(head[4:]) != 2) {
 		err = errors.New("not an index of version 2")
@@ -116,18 +122,20 @@ func (p *pack) find(id []byte) (int64, bool) {
 		return 0, false
 	}
 	const names = 8 + 1024
-	var buf [20]byte
+	n := int64(p.name)
+	buf := make([]byte, n)
 	i := lo + uint32(sort.Search(int(hi-lo), func(k int) bool {
-		_, err := p.idx.ReadAt(buf[:], names+20*(int64(lo)+int64(k)))
-		return err == nil && bytes.Compare(buf[:], id) >= 0
+		_, err := p.idx.ReadAt(buf, names+n*(int64(lo)+int64(k)))
+		return err == nil && bytes.Compare(buf, id) >= 0
 	}))
 	if i >= hi {
 		return 0, false
 	}
-	if _, err := p.idx.ReadAt(buf[:], names+20*int64(i)); err != nil || !bytes.Equal(buf[:], id) {
+	if _, err := p.idx.ReadAt(buf, names+n*int64(i)); err != nil || !bytes.Equal(buf, id) {
 		return 0, false
 	}
-	offsets := names + 24*int64(p.count)
+	const sums = 4 // bytes of a checksum, one an object, between names and offsets
+	offsets := names + (n+sums)*int64(p.count)
 	if _, err := p.idx.ReadAt(buf[:4], offsets+4*int64(i)); err != nil {
 		return 0, false
 	}
@@ -144,8 +152,8 @@ func (p *pack) find(id []byte) (int64, bool) {
 // read gives the kind (commit, tree, blob, tag) and the content of an object.
 func (o *objects) read(id string) (kind string, data []byte, err error) {
 	raw, err := hex.DecodeString(id)
-	if err != nil || len(raw) != 20 {
-		return "", nil, fmt.Errorf("%q is no object name of SHA-1, the only ones that are read here", id)
+	if err != nil || len(raw) != o.name {
+		return "", nil, fmt.Errorf("%q is no object name of this repository, which has %d digits", id, 2*o.name)
 	}
 	return o.readRaw(raw, 0)
 }
@@ -249,11 +257,11 @@ func (o *objects) packed(p *pack, at int64, depth int) (string, []byte, error) {
 		}
 		of, base, err = o.packed(p, at-back, depth+1)
 	case 7: // the difference to a named object
-		if i+20 > len(head) {
+		if i+o.name > len(head) {
 			return "", nil, errors.New("a pack is damaged")
 		}
-		of, base, err = o.readRaw(head[i:i+20], depth+1)
-		i += 20
+		of, base, err = o.readRaw(head[i:i+o.name], depth+1)
+		i += o.name
 	}
 	if err != nil {
 		return "", nil, err

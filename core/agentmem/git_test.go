@@ -31,25 +31,28 @@ func asDriver() bool {
 	return true
 }
 
-// team gives two members with clones of one repository, set up by Setup.
-func team(t *testing.T) (ann, ben *member) {
+// team gives two members with clones of one repository, set up by Setup. The options go to
+// git init and git clone.
+func team(t *testing.T, options ...string) (ann, ben *member) {
 	t.Helper()
 	needGit(t)
+	var cloning []string // the names of objects are the origin's
+	for _, o := range options {
+		if !strings.HasPrefix(o, "--object-format") {
+			cloning = append(cloning, o)
+		}
+	}
 	base := t.TempDir()
 	origin := filepath.Join(base, "origin.git")
 	ann, ben = newMember(t, "ann", filepath.Join(base, "ann")), newMember(t, "ben", filepath.Join(base, "ben"))
-	ann.git("init", "-q", "--bare", "-b", "main", origin)
-	ann.git("init", "-q", "-b", "main", ".")
+	ann.git(append([]string{"init", "-q", "--bare", "-b", "main", origin}, options...)...)
+	ann.git(append([]string{"init", "-q", "-b", "main", "."}, options...)...)
 	ann.git("remote", "add", "origin", origin)
 	write(t, ann.dir, "README.md", "A project.\n")
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	setup := func(m *member) *SetupReport {
 		t.Helper()
 		s := m.open()
-		r, err := Setup(context.Background(), s.m.Location.Project, SetupOptions{Write: true, Program: "'" + filepath.ToSlash(self) + "'"})
+		r, err := Setup(context.Background(), s.m.Location.Project, SetupOptions{Write: true, Program: driverOf(t)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +62,7 @@ func team(t *testing.T) (ann, ben *member) {
 	ann.git("add", "-A")
 	ann.git("commit", "-q", "-m", "start")
 	ann.git("push", "-q", "-u", "origin", "main")
-	ben.git("clone", "-q", origin, ".")
+	ben.git(append([]string{"clone", "-q", origin, "."}, cloning...)...)
 	setup(ben)
 	for _, c := range setup(ben).Checks {
 		if c.State != "ok" {
@@ -70,6 +73,16 @@ func team(t *testing.T) (ann, ben *member) {
 		t.Errorf("git reads %q", out)
 	}
 	return ann, ben
+}
+
+// driverOf gives this binary as git calls it.
+func driverOf(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "'" + filepath.ToSlash(self) + "'"
 }
 
 // life is what happened to the lines of a team's memory.
@@ -227,13 +240,13 @@ func pulling(m *member) func(PullOptions) *Status {
 // clones of one repository: nothing that nobody deleted is lost, nothing is asked twice,
 // and both end equal.
 func TestTwoClones(t *testing.T) {
-	seeds, rounds := 1, 3
+	seeds, rounds := 1, 10
 	if s := os.Getenv("MEM_SNAPSHOT_SEEDS"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		seeds, rounds = n, 10
+		seeds = n
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

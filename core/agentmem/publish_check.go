@@ -37,8 +37,9 @@ func (p *publishing) check(o *published) bool {
 		before = s
 	}
 	stop := false
+	here := p.linesHere(o)
 	add := func(h Held) {
-		h.Path = o.path
+		h.Path, h.Line = o.path, here(h.Line)
 		h.Item = o.path + ":" + h.Kind
 		if !h.Never && (p.allowed[h.Item] || p.allowed[o.path]) {
 			p.let = append(p.let, h)
@@ -88,6 +89,26 @@ func (p *publishing) check(o *published) bool {
 		add(Held{Kind: "user-topic", Reason: "it became a memory about a person (type user)"})
 	}
 	return stop
+}
+
+// linesHere gives from the lines of what would be published those of the memory's own file,
+// where they are not the same: merged with what the team has, or an index without entries
+// that stay here. Line 0 is none.
+func (p *publishing) linesHere(o *published) func(int) int {
+	mine, ok, err := p.side(p.mine, o.it.mine)
+	if err != nil || !ok || mine == o.text {
+		return func(n int) int { return n }
+	}
+	return func(n int) int {
+		if n == 0 {
+			return 0
+		}
+		line := strings.Split(o.text, "\n")[n-1]
+		if i := slices.Index(strings.Split(mine, "\n"), line); i >= 0 {
+			return i + 1
+		}
+		return n
+	}
 }
 
 // Personal gives what in a text of a snapshot is about somebody and went to the team all

@@ -261,7 +261,7 @@ func (p *publishing) author() string {
 		if err != nil {
 			continue
 		}
-		if who := gitConfigValue(string(data), "user", "name"); who != "" {
+		if who := project.GitConfig(string(data), "user", "name"); who != "" {
 			return who
 		}
 	}

@@ -22,7 +22,8 @@ type Review struct {
 	// Older says that the checkout has a snapshot from before the one that was synced last.
 	Older bool
 	Files []Reviewed
-	// Held is what a publish would hold back of what was written here.
+	// Held is what a publish would hold back of what was written here; where there is no
+	// snapshot, FirstHeld says that.
 	Held []Held
 
 	s    *Shared
@@ -96,6 +97,20 @@ func (r *Review) File(p string) *Reviewed {
 		}
 	}
 	return nil
+}
+
+// FirstHeld gives what a publish would hold back where there is no snapshot yet. It looks
+// at all that is here, which Review does not.
+func (r *Review) FirstHeld(ctx context.Context) ([]Held, error) {
+	if r.Status.State != StateNone || r.Status.Topics == 0 {
+		return nil, nil
+	}
+	a, err := r.s.lookOver(ctx, r.over)
+	if err != nil {
+		return nil, err
+	}
+	defer a.close()
+	return a.wouldHold(ctx)
 }
 
 // Shared gives what was compared.

@@ -4,9 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
-	"mem/core/change"
 	"mem/core/memory"
 )
 
@@ -162,40 +160,5 @@ func TestOpenAt(t *testing.T) {
 		if s, _, err := OpenAt(o, dir); s != nil || err != nil {
 			t.Errorf("%s is a side: %v", dir, err)
 		}
-	}
-}
-
-func TestWho(t *testing.T) {
-	needGit(t)
-	m := newMember(t, "ann", t.TempDir())
-	m.git("init", "-q")
-	m.topic("style", "## Rules\n\nOne.\n\n## Why\n\nSince.\n")
-	m.publish()
-	m.git("add", ".")
-	m.git("commit", "-qm", "Begin")
-	m.put("style.md", topicText("style", "## Rules\n\nTwo.\n\n## Why\n\nSince.\n"))
-	m.publish()
-	m.git("add", ".")
-	m.name = "bob"
-	m.git("commit", "-qm", "Rules are two now")
-	m.git("gc", "-q")
-	s := m.open()
-	for part, want := range map[string]string{`the section "Rules"`: "bob Rules are two now", `the section "Why"`: "ann Begin"} {
-		who, ok, err := s.Who(context.Background(), "style.md", change.Part{Name: part})
-		if err != nil || !ok || !who.Committed || who.Author+" "+who.Subject != want || time.Since(who.Time) > time.Hour {
-			t.Errorf("%s: %+v %v %v", part, who, ok, err)
-		}
-	}
-	write(t, m.snapshot(), "style.md", topicText("style", "## Rules\n\nThree.\n\n## Why\n\nSince.\n"))
-	who, ok, err := s.Who(context.Background(), "style.md", change.Part{Name: `the section "Rules"`})
-	if err != nil || !ok || who.Committed || who.Words() != "not committed yet" {
-		t.Errorf("%+v %v %v", who, ok, err)
-	}
-	who, _, err = s.Who(context.Background(), "style.md", change.Part{Name: `the section "Why"`})
-	if err != nil || who.Author != "ann" {
-		t.Errorf("%+v %v", who, err)
-	}
-	if _, ok, err := s.Who(context.Background(), "none.md", change.Part{Name: "x"}); ok || err != nil {
-		t.Errorf("a file that is not there: %v %v", ok, err)
 	}
 }

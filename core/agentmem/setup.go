@@ -174,7 +174,7 @@ func driver(p project.Project, o SetupOptions) (Check, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return c, fmt.Errorf("reading %s: %w", file, project.Reason(err))
 	}
-	have := gitConfigValue(string(data), `merge "`+driverName+`"`, "driver")
+	have := project.GitConfig(string(data), `merge "`+driverName+`"`, "driver")
 	if have == want {
 		return c, nil
 	}

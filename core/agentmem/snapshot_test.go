@@ -264,46 +264,6 @@ func TestTimeDoesNotDecide(t *testing.T) {
 	}
 }
 
-// TestWithoutState: the common version is found in git where the state is gone, also in
-// packs, in a worktree and with a detached head; without git all that differs is in doubt.
-func TestWithoutState(t *testing.T) {
-	t.Parallel()
-	ann, ben := team(t)
-	ann.topic("build", "## A\n\nOne.\n\n## B\n\nTwo.\n")
-	ann.topic("tests", "With -race.\n")
-	ann.publish()
-	ann.git("add", "-A")
-	ann.git("commit", "-qm", "share")
-	ann.git("push", "-q")
-	ben.git("pull", "-q")
-	ben.pull(PullOptions{})
-	ben.put("build.md", topicText("build", "## A\n\nOne, and here.\n\n## B\n\nTwo.\n"))
-	ann.put("build.md", topicText("build", "## A\n\nOne.\n\n## B\n\nTwo, and there.\n"))
-	ann.publish()
-	ann.git("commit", "-qam", "more")
-	ann.git("push", "-q")
-	ben.git("pull", "-q")
-	forget := func() {
-		t.Helper()
-		if err := os.RemoveAll(ben.env.StateDir); err != nil {
-			t.Fatal(err)
-		}
-	}
-	forget()
-	for _, how := range [][]string{{"status"}, {"gc", "-q", "--aggressive"}, {"checkout", "-q", "--detach"}} {
-		ben.git(how...)
-		if st := ben.wantState(StateDiverged); st.Base != "git" || st.Conflicting != 0 || st.Team.Sum() != 1 || st.Mine.Sum() != 1 {
-			t.Errorf("after git %v: %+v", how, st)
-		}
-	}
-	if err := os.Rename(filepath.Join(ben.dir, ".git"), filepath.Join(ben.dir, "git-was-here")); err != nil {
-		t.Fatal(err)
-	}
-	if st := ben.status(); st.Base != "none" || st.Conflicting == 0 || len(st.Notes) == 0 {
-		t.Errorf("without git: %+v", st)
-	}
-}
-
 // TestReadOnlyCheckout: status works, publish says why it does not.
 func TestReadOnlyCheckout(t *testing.T) {
 	if runtime.GOOS == "windows" || os.Getuid() == 0 {

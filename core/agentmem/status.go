@@ -140,7 +140,7 @@ func (a *analysis) compare() (*Status, error) {
 	}
 	a.fill(st)
 	if !a.theirs.exists && len(a.problems) == 0 {
-		st.Action, st.State = ActionNone, StateNone
+		st.Action, st.State, st.Private = ActionNone, StateNone, len(a.private)
 		return st, nil
 	}
 	if len(a.problems) > 0 {

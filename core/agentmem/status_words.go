@@ -14,7 +14,7 @@ func (st *Status) Words() string {
 		if st.Topics == 0 {
 			return fmt.Sprintf("%s: no memory here and no snapshot.", st.Agent)
 		}
-		return fmt.Sprintf("%s: no snapshot; %d topics here that could be published.", st.Agent, st.Topics)
+		return fmt.Sprintf("%s: no snapshot; %d topics here that could be published.", st.Agent, st.Topics) + st.extra()
 	case StateInitialize:
 		return fmt.Sprintf("%s: the team shares %d topics and nothing is here yet; pull copies them.", st.Agent, st.Shared)
 	case StateInSync:
@@ -110,18 +110,23 @@ func (p *Published) Words() []string {
 		lines = append(lines, fmt.Sprintf("- and %d more files", p.MoreFiles))
 	}
 	for _, h := range p.Held {
-		where := memdir.ShownName(h.Path)
-		if h.Line > 0 {
-			where += fmt.Sprintf(":%d", h.Line)
-		}
-		way := fmt.Sprintf("a person can let it through: mem-mcp snapshot publish %s --allow %s", p.Agent, memdir.ShownName(h.Item))
-		if h.Never {
-			way = "take it out first"
-		}
-		lines = append(lines, fmt.Sprintf("- held back: %s: %s; %s", where, memdir.Shown(h.Reason, 300), way))
+		lines = append(lines, "- held back: "+h.Words(p.Agent))
 	}
 	if p.MoreHeld > 0 {
 		lines = append(lines, fmt.Sprintf("- and %d more held back", p.MoreHeld))
 	}
 	return lines
+}
+
+// Words says what is held back of an agent's memory, why, and what can be done.
+func (h Held) Words(agent string) string {
+	where := memdir.ShownName(h.Path)
+	if h.Line > 0 {
+		where += fmt.Sprintf(":%d", h.Line)
+	}
+	way := fmt.Sprintf("a person can let it through: mem-mcp snapshot publish %s --allow %s", agent, memdir.ShownName(h.Item))
+	if h.Never {
+		way = "take it out first"
+	}
+	return fmt.Sprintf("%s: %s; %s", where, memdir.Shown(h.Reason, 300), way)
 }

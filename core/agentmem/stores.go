@@ -271,7 +271,7 @@ func (l *lister) parts(ctx context.Context) {
 		}
 	}
 	above := func(p place) string { return filepath.Dir(filepath.Dir(filepath.Dir(p.dir))) }
-	places, notes := inSubdirectories(ctx, l.base)
+	places, notes := inSubdirectories(ctx, l.base, l.m.Location.Project.CommonDir)
 	add(places, notes, "subdirectory", above)
 	trees, notes := worktrees(l.m.Location.Project, l.base)
 	l.out.Note(notes...)

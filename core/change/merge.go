@@ -239,7 +239,7 @@ func (m *merger) merge(base, ours, theirs []identified) (string, []Conflict) {
 	if len(m.conflicts) > 0 {
 		return "", m.conflicts
 	}
-	return join(out, neighbours(ours, theirs)), nil
+	return join(out, tight(ours, theirs)), nil
 }
 
 // renameNew keeps new text lines of the two sides apart; new keyed units with
@@ -360,43 +360,4 @@ func longerEnd(a, b string) string {
 		return ea
 	}
 	return eb
-}
-
-// neighbours gives the pairs of units that follow each other in a version.
-func neighbours(versions ...[]identified) map[[2]string]bool {
-	pairs := map[[2]string]bool{}
-	for _, us := range versions {
-		for i := 1; i < len(us); i++ {
-			pairs[[2]string{us[i-1].id, us[i].id}] = true
-		}
-	}
-	return pairs
-}
-
-// join puts units together. One that lost its newline, because it ended the
-// file on its side, gets one when something follows; a section that follows
-// another only in the merged file gets a blank line before it.
-func join(us []identified, known map[[2]string]bool) string {
-	var b strings.Builder
-	eol := "\n"
-	for _, u := range us {
-		if strings.HasSuffix(u.text, "\r\n") {
-			eol = "\r\n"
-			break
-		}
-	}
-	for i, u := range us {
-		b.WriteString(u.text)
-		if i+1 == len(us) || u.text == "" || u.text == "\ufeff" {
-			continue
-		}
-		if !strings.HasSuffix(u.text, "\n") {
-			b.WriteString(eol)
-		}
-		section := strings.HasPrefix(us[i+1].key, "s:") && us[i+1].key != "s:"
-		if section && !known[[2]string{u.id, us[i+1].id}] && strings.TrimRight(u.text, "\r\n")+eol == u.text {
-			b.WriteString(eol)
-		}
-	}
-	return b.String()
 }

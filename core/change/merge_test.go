@@ -54,6 +54,10 @@ func TestMerge(t *testing.T) {
 			want:   rep(topic, "type: user\n", "type: user\nmodified: 2026-01-03T00:00:00.000Z\n")},
 		{name: "no newline at the end", path: "x.md", base: "a\n\n## S\n\ntext",
 			ours: "a\n\n## S\n\ntext\n\n## T\n\nt", theirs: "A\n\n## S\n\ntext", want: "A\n\n## S\n\ntext\n\n## T\n\nt"},
+		{name: "no blank line between sections stays so", path: "x.md", base: "## A\n\na\n## B\n\nb\n",
+			ours: "## A\n\nA\n## B\n\nb\n", theirs: "## A\n\na\n## B\n\nB\n", want: "## A\n\nA\n## B\n\nB\n"},
+		{name: "the last section, and one behind it", path: "x.md", base: "## A\n\na\n",
+			ours: "## A\n\nA\n", theirs: "## A\n\na\n\n## B\n\nb\n", want: "## A\n\nA\n\n## B\n\nb\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -39,6 +39,32 @@ func TestResolveDecides(t *testing.T) {
 	}
 }
 
+// TestResolveKeepsTheBlankLine: whatever becomes of a conflict in a section that ended the
+// topic on one side, what follows it on the other stands behind a blank line.
+func TestResolveKeepsTheBlankLine(t *testing.T) {
+	const base = "## A\n\nOne.\n"
+	for _, eol := range []string{"\n", "\r\n"} {
+		for _, end := range []string{"", eol} {
+			conv := func(s string) string { return strings.ReplaceAll(s, "\n", eol) }
+			short := strings.TrimSuffix(conv("## A\n\nShort.\n"), eol) + end
+			long := conv("## A\n\nLong.\n\n## B\n\nTwo.\n")
+			for _, sides := range [][2]string{{short, long}, {long, short}} {
+				for _, choice := range []Choice{Merged, Ours, Theirs, Both, Instead} {
+					got, _ := Resolve("x.md", conv(base), sides[0], sides[1], func(p Part) Decision {
+						if !p.Conflict {
+							return Decision{}
+						}
+						return Decision{Choice: choice, Text: conv("## A\n\n>>>>>>> theirs\n")}
+					})
+					if !strings.Contains(got, conv("\n\n## B\n\nTwo.")) || strings.Contains(got, conv("\n\n\n")) {
+						t.Errorf("%q of %q and %q: %q", choice, sides[0], sides[1], got)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestResolveIsMerge: without decisions Resolve gives what Merge gives wherever that has no
 // conflict, and Advance that takes all gives the later text.
 func TestResolveIsMerge(t *testing.T) {

@@ -161,7 +161,7 @@ func submoduleTop(common string) string {
 	if err != nil {
 		return ""
 	}
-	top, err := resolve(common, parseCoreWorktree(data))
+	top, err := resolve(common, GitConfig(string(data), "core", "worktree"))
 	if err != nil {
 		return ""
 	}
@@ -259,24 +259,6 @@ func parsePath(data []byte) (string, error) {
 		return "", errors.New("the path in it holds a NUL byte")
 	}
 	return filepath.FromSlash(path), nil
-}
-
-// parseCoreWorktree returns `core.worktree` of a git config file; "" when it
-// is not set. Includes are not followed.
-func parseCoreWorktree(data []byte) string {
-	inCore, value := false, ""
-	for line := range bytes.Lines(data) {
-		s := strings.TrimSpace(string(line))
-		if strings.HasPrefix(s, "[") {
-			inCore = strings.EqualFold(strings.TrimSpace(strings.Trim(s, "[]")), "core")
-			continue
-		}
-		key, v, ok := strings.Cut(s, "=")
-		if inCore && ok && strings.EqualFold(strings.TrimSpace(key), "worktree") {
-			value = strings.Trim(strings.TrimSpace(v), `"`)
-		}
-	}
-	return value
 }
 
 // resolve makes target, relative to base, absolute with symlinks resolved.

@@ -14,8 +14,8 @@ func TestParseCoreWorktree(t *testing.T) {
 		{"worktree = a\n", ""},
 		{"", ""},
 	} {
-		if got := parseCoreWorktree([]byte(tc.config)); got != tc.want {
-			t.Errorf("parseCoreWorktree(%q) = %q, want %q", tc.config, got, tc.want)
+		if got := GitConfig(tc.config, "core", "worktree"); got != tc.want {
+			t.Errorf("GitConfig(%q) = %q, want %q", tc.config, got, tc.want)
 		}
 	}
 }
@@ -32,7 +32,7 @@ func FuzzGitFiles(f *testing.F) {
 		if path, err := parsePath(data); err == nil && path == "" {
 			t.Errorf("parsePath(%q) is empty", data)
 		}
-		parseCoreWorktree(data)
+		GitConfig(string(data), "core", "worktree")
 		plausibleHead(data)
 	})
 }

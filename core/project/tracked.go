@@ -1,16 +1,12 @@
 package project
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
 // MaxIndex bounds the git index that is read, in bytes: about 600,000 files.
@@ -58,18 +54,22 @@ func trackedIn(top, gitDir, file string) (bool, error) {
 		return false, nil
 	}
 	name := filepath.Join(gitDir, "index")
-	f, err := os.Open(name)
+	data, err := ReadFile(name, MaxIndex)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil // nothing was ever added
 	}
 	if err != nil {
 		return false, fmt.Errorf("reading the git index %s: %w", name, Reason(err))
 	}
-	defer f.Close()
-	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() || fi.Size() > MaxIndex {
-		return false, fmt.Errorf("reading the git index %s: it is not a regular file of at most %d bytes", name, MaxIndex)
+	common, err := commonDir(gitDir)
+	if err != nil {
+		return false, err
 	}
-	names, err := indexNames(io.LimitReader(f, MaxIndex))
+	bytesOfName, err := ObjectName(common)
+	if err != nil {
+		return false, fmt.Errorf("reading the git index %s: %w", name, err)
+	}
+	names, err := indexNames(data, bytesOfName)
 	if err != nil {
 		return false, fmt.Errorf("reading the git index %s: %w", name, err)
 	}
@@ -83,23 +83,4 @@ func trackedIn(top, gitDir, file string) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// indexNames returns the path of every entry of a git index. An index that
-// keeps entries elsewhere (split or sparse) is an error: what it does not
-// list could still be tracked.
-func indexNames(r io.Reader) (names []string, err error) {
-	defer func() { // the decoder is not ours, and the file is the checkout's
-		if v := recover(); v != nil {
-			err = fmt.Errorf("damaged: %v", v)
-		}
-	}()
-	var idx index.Index
-	if err := index.NewDecoder(bufio.NewReader(r)).Decode(&idx); err != nil {
-		return nil, err
-	}
-	for _, e := range idx.Entries {
-		names = append(names, e.Name)
-	}
-	return names, nil
 }

@@ -101,7 +101,8 @@ func (a *application) planRename(f change.File, cur *looked, ours string, merged
 	if err != nil {
 		return err
 	}
-	if to.Exists {
+	sameFile := to.Exists && a.onlyCase(f)
+	if to.Exists && !sameFile {
 		conflict.Current[f.To] = to.Current
 		conflict.Conflicts = append(conflict.Conflicts, change.Conflict{Path: f.To, Part: "the whole file, which exists already", Ours: ours, Theirs: to.Text})
 		return nil
@@ -117,8 +118,24 @@ func (a *application) planRename(f change.File, cur *looked, ours string, merged
 	st := newStep(f.To, "", false, ours, true)
 	st.From = f.Path
 	a.add(st, merged)
-	a.add(newStep(f.Path, cur.Text, true, "", false), false)
+	gone := newStep(f.Path, cur.Text, true, "", false)
+	gone.makesRoom = sameFile
+	a.add(gone, false)
 	return nil
+}
+
+// onlyCase tells whether both names of a rename are one file, since they differ by letter
+// case and the file system knows none: the new one was found and is not in the list.
+func (a *application) onlyCase(f change.File) bool {
+	if path.Dir(f.Path) != path.Dir(f.To) || !strings.EqualFold(f.Path, f.To) {
+		return false
+	}
+	d, err := a.folders.of(f.To, false)
+	if err != nil {
+		return false
+	}
+	names, err := d.names()
+	return err == nil && slices.Contains(names, path.Base(f.Path)) && !slices.Contains(names, path.Base(f.To))
 }
 
 func (a *application) planCreate(f change.File, cur Current, ours string, conflict *ConflictError) error {
@@ -221,10 +238,13 @@ func (a *application) unchanged(p string, cur Current) {
 }
 
 // order sorts steps for readers in between: topics before the index, the index
-// before deletions. Logs come last, since what is appended is not taken back.
+// before deletions. Logs come last, since what is appended is not taken back. Where letter
+// case does not count, a name goes before the same one in another case comes.
 func order(steps []step) {
 	rank := func(st step) int {
 		switch {
+		case st.makesRoom:
+			return -1
 		case st.Kind == string(change.Append):
 			return 3
 		case !st.stays:

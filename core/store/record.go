@@ -77,6 +77,7 @@ type step struct {
 	without   string // what the file would hold without this change
 	merged    bool   // with what another program wrote at the same moment
 	stuck     bool   // the temporary file holds what could not be given back
+	makesRoom bool   // it is deleted before the same name in another letter case comes
 }
 
 func newStep(path string, before string, exists bool, after string, stays bool) step {

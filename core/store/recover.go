@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,7 +118,7 @@ func (a *application) left(st *step) {
 
 // finish makes a step whose temporary files were looked at.
 func (a *application) finish(d *folder, name string, st *step) error {
-	have, info, exists, err := d.read(name)
+	have, info, exists, err := a.readExact(d, name, st)
 	if err != nil {
 		return err
 	}
@@ -144,6 +145,23 @@ func (a *application) finish(d *folder, name string, st *step) error {
 	err = a.make(&again)
 	*st = again
 	return err
+}
+
+// readExact reads the file of a step. Of a rename that changes letter case only, a file
+// counts by the name that the folder has: where case does not count, the other one would
+// be found under both.
+func (a *application) readExact(d *folder, name string, st *step) (content string, info os.FileInfo, exists bool, err error) {
+	content, info, exists, err = d.read(name)
+	if err != nil || !exists || !slices.ContainsFunc(a.steps, func(x step) bool {
+		return x.From != "" && x.From != x.Path && strings.EqualFold(x.From, x.Path) && (x.From == st.Path || x.Path == st.Path)
+	}) {
+		return content, info, exists, err
+	}
+	names, err := d.names()
+	if err != nil || slices.Contains(names, name) {
+		return content, info, exists, err
+	}
+	return "", nil, false, nil
 }
 
 // lookAtTemps removes the temporary files of a step. When a crash came between

@@ -1,8 +1,10 @@
--- Does the steps of $MEM_STEPS (JSON) on a memory that a team shares, in Neovim with mem-lsp
--- attached, as a person would. What it saw goes to $MEM_RESULT; team_editor_test.go judges.
+-- Works on a memory that a team shares, in Neovim with mem-lsp attached, as a person would
+-- who leaves the editor open. Each line on standard input is a JSON list of steps; what was
+-- seen of them is one line of JSON on standard output; team_editor_test.go judges.
 --
 -- A step is one of:
---   { open = file }                       opens and attaches a file of $MEM_DIR
+--   { open = file }                       opens, or reads again, and attaches a file of $MEM_DIR
+--   { close = file }
 --   { dir = directory }                   files are those of this one from here on
 --   { replace = text, with = text }       in the open file
 --   { append = text }
@@ -12,17 +14,8 @@
 --   { command = name, args, answer }      runs mem.snapshot.<name>; answers its question
 --   { lens = name }                       runs the command of the lens of that name
 --   { save = true }
-local out = { titles = {}, messages = {}, questions = {}, lenses = {}, errors = {} }
-local dir = os.getenv('MEM_DIR')
-local answer = nil
-
-local function finish(err)
-  out.error = err
-  local f = assert(io.open(os.getenv('MEM_RESULT'), 'w'))
-  f:write(vim.fn.json_encode(out))
-  f:close()
-  vim.cmd('qa!')
-end
+--   { quit = true }                       stops the server, and Neovim after the answer
+local out, dir, answer, quitting
 
 local function wait(what, ready)
   if not vim.wait(15000, ready, 5) then error('waited in vain for ' .. what) end
@@ -45,10 +38,13 @@ end
 local id, buf
 
 local function open(name)
-  vim.cmd('edit! ' .. vim.fn.fnameescape(dir .. '/' .. name))
+  local path = vim.fn.fnameescape(dir .. '/' .. name)
+  local known = vim.fn.bufloaded(dir .. '/' .. name) == 1
+  vim.cmd('edit! ' .. path)
+  if known then vim.cmd('edit!') end -- what is on disk by now
   buf = vim.api.nvim_get_current_buf()
   if not id then id = vim.lsp.start_client({ name = 'mem', cmd = { os.getenv('MEM_LSP') }, root_dir = os.getenv('MEM_ROOT') }) end
-  assert(vim.lsp.buf_attach_client(buf, id))
+  if not vim.lsp.buf_is_attached(buf, id) then assert(vim.lsp.buf_attach_client(buf, id)) end
   wait('the server', function() local c = vim.lsp.get_client_by_id(id); return c and c.initialized end)
 end
 
@@ -126,18 +122,39 @@ local function step(s)
       assert(#out.questions > questions or #out.messages > messages or #out.errors > errors)
     end
   end
+  if s.close then vim.cmd('bwipeout! ' .. vim.fn.fnameescape(dir .. '/' .. s.close)) end
   if s.save then vim.cmd('silent wall') end
+  if s.quit then
+    quitting = true
+    if id then
+      local client = vim.lsp.get_client_by_id(id)
+      client.stop()
+      wait('the server to stop', function() return client.is_stopped() end)
+    end
+  end
 end
 
-local ok, err = xpcall(function()
-  vim.o.hidden = true
-  vim.o.swapfile = false
-  for _, s in ipairs(vim.fn.json_decode(os.getenv('MEM_STEPS'))) do step(s) end
-  if id then
-    local client = vim.lsp.get_client_by_id(id)
-    out.alive = not client.is_stopped()
-    client.stop()
-    wait('the server to stop', function() return client.is_stopped() end)
-  end
-end, debug.traceback)
-finish(not ok and err or nil)
+vim.o.hidden = true
+vim.o.swapfile = false
+vim.o.autoread = true
+
+local channel
+local function work(line)
+  out, dir, answer = { titles = {}, messages = {}, questions = {}, lenses = {}, errors = {} }, os.getenv('MEM_DIR'), nil
+  local ok, err = xpcall(function()
+    for _, s in ipairs(vim.fn.json_decode(line)) do step(s) end
+    local client = id and vim.lsp.get_client_by_id(id)
+    out.alive = quitting or client ~= nil and not client.is_stopped()
+  end, debug.traceback)
+  if not ok then out.error = err end
+  vim.fn.chansend(channel, vim.fn.json_encode(out) .. '\n')
+  if quitting then vim.cmd('qa!') end
+end
+
+local rest = ''
+channel = vim.fn.stdioopen({ on_stdin = function(_, data)
+  if #data == 1 and data[1] == '' then vim.cmd('qa!') end -- who gave the steps is gone
+  data[1] = rest .. data[1]
+  rest = table.remove(data)
+  for _, line in ipairs(data) do vim.schedule(function() work(line) end) end
+end })

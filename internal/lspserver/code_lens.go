@@ -61,7 +61,10 @@ func (s *server) codeLens(ctx context.Context, docs *documents, p *protocol.Code
 func lensesOf(st *agentmem.Status) []string {
 	switch st.State {
 	case agentmem.StateNone:
-		return nil
+		if st.Topics == 0 {
+			return nil
+		}
+		return []string{commandStatus, commandPublish}
 	case agentmem.StateInitialize:
 		return []string{commandStatus, commandTakeAll}
 	case agentmem.StateInvalid:
@@ -98,7 +101,13 @@ func (s *server) resolveLens(ctx context.Context, docs *documents, l *protocol.C
 	if err != nil {
 		return nil, err
 	}
-	l.Command = protocol.Command{Title: lensTitle(data.Command, r), Command: data.Command, Arguments: []protocol.LSPAny{arg}}
+	title := lensTitle(data.Command, r)
+	if data.Command == commandPublish && r.Status.State == agentmem.StateNone {
+		if title, err = firstTitle(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	l.Command = protocol.Command{Title: title, Command: data.Command, Arguments: []protocol.LSPAny{arg}}
 	return l, nil
 }
 
@@ -126,6 +135,27 @@ func lensTitle(command string, r *agentmem.Review) string {
 	return title
 }
 
+// firstTitle says what the first publish would bring to the team, and how much of it would
+// be held back.
+func firstTitle(ctx context.Context, r *agentmem.Review) (string, error) {
+	held, err := r.FirstHeld(ctx)
+	if err != nil {
+		return "", err
+	}
+	paths := map[string]bool{}
+	for _, h := range held {
+		if h.Path == memfile.IndexName { // without an index nothing goes
+			return fmt.Sprintf("Publish to the team… (line %d of MEMORY.md has to be changed first)", h.Line), nil
+		}
+		paths[h.Path] = true
+	}
+	title := "Publish " + count(max(0, r.Status.Topics-r.Status.Private-len(paths)), "topic") + " to the team…"
+	if n := r.Status.Private + len(paths); n > 0 {
+		title += fmt.Sprintf(" (%d held back)", n)
+	}
+	return title, nil
+}
+
 func count(n int, what string) string {
 	if n != 1 {
 		what += "s"
@@ -140,10 +170,13 @@ func (d *directory) lensesAgain(ctx context.Context, c checked) {
 		return
 	}
 	r, err := c.snap.Team.Review(ctx)
-	if err != nil || r == nil {
+	if err != nil {
 		return
 	}
-	now := strings.Join(statusLines(r), "\n")
+	now := fmt.Sprintf("no snapshot, %s", count(len(c.snap.View.Topics), "topic"))
+	if r != nil {
+		now = strings.Join(statusLines(r), "\n")
+	}
 	d.mu.Lock()
 	was := d.lens
 	d.lens = now

@@ -157,6 +157,8 @@ func (d *directory) run(ctx context.Context) {
 	idle := time.NewTimer(time.Hour)
 	idle.Stop()
 	defer idle.Stop()
+	changed, unwatch := d.unwatched()
+	defer unwatch()
 	for {
 		select {
 		case <-ctx.Done():
@@ -166,6 +168,12 @@ func (d *directory) run(ctx context.Context) {
 			idle.Reset(lateAfter)
 		case <-idle.C:
 			d.look(ctx, true)
+		case <-changed.C:
+			if d.teamChanged(changed) {
+				d.typing.Store(false)
+				d.look(ctx, false)
+				idle.Reset(lateAfter)
+			}
 		}
 	}
 }
@@ -188,13 +196,19 @@ func (d *directory) look(ctx context.Context, late bool) {
 	}
 	c, err := d.find(ctx, open, want, late)
 	if err != nil {
+		if want == fresh {
+			d.typing.Store(false) // the next look has to see what this one did not
+		}
 		if ctx.Err() == nil {
 			d.s.logOnce(d.path+err.Error(), "%s cannot be checked: %v", shown(d.path), err)
 		}
 		return
 	}
-	if !late && want == fresh {
+	if want == fresh {
 		d.lensesAgain(ctx, c)
+		if ctx.Err() != nil {
+			d.typing.Store(false)
+		}
 	}
 	if d.s.features.pull {
 		d.askAgain(docs, open, c.found)

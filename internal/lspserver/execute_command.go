@@ -64,6 +64,9 @@ func (s *server) executeCommand(ctx context.Context, docs *documents, p *protoco
 	if err != nil {
 		return nil, err
 	}
+	if x.first && p.Command != commandStatus && p.Command != commandPublish {
+		return nil, fmt.Errorf("the team has nothing of %s yet: publish it first", x.Agent)
+	}
 	return do(s, ctx, x, args[1], args[2])
 }
 
@@ -87,7 +90,19 @@ func (s *server) tellStatus(ctx context.Context, x *side, _, _ string) (any, err
 	if err != nil {
 		return nil, err
 	}
-	s.message(protocol.MessageTypeInfo, strings.Join(statusLines(r), "\n"))
+	lines := statusLines(r)
+	held, err := r.FirstHeld(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, h := range held {
+		if len(lines) >= maxLines {
+			lines = append(lines, fmt.Sprintf("and %d more held back", len(held)-i))
+			break
+		}
+		lines = append(lines, "- a publish would hold back: "+h.Words(x.Agent))
+	}
+	s.message(protocol.MessageTypeInfo, strings.Join(lines, "\n"))
 	return nil, nil
 }
 

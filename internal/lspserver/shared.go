@@ -28,6 +28,7 @@ type side struct {
 	docs       *documents
 	store      string // the memory directory as documents in it have it
 	inSnapshot bool
+	first      bool // there is no snapshot yet
 }
 
 // side gives what a directory is one side of, nil where there is no other side.
@@ -39,10 +40,13 @@ func (s *server) side(docs *documents, d *directory) (*side, error) {
 	if err != nil || sh == nil {
 		return nil, err
 	}
-	if _, err := os.Lstat(sh.Snapshot); err != nil {
-		return nil, nil // the team shares nothing of this agent
-	}
 	x := &side{Shared: sh, d: d, docs: docs, store: sh.Store, inSnapshot: memdir.PlaceOf(d.path) == memdir.PlaceSnapshot}
+	if _, err := os.Lstat(sh.Snapshot); err != nil {
+		if x.inSnapshot {
+			return nil, nil // it was removed
+		}
+		x.first = true
+	}
 	if !x.inSnapshot {
 		x.store = d.path
 		return x, nil
@@ -135,7 +139,7 @@ func (s *server) settled(doc *document) {
 	}
 	s.running.Go(func() {
 		x, err := s.side(s.documents(), d)
-		if err == nil && x != nil {
+		if err == nil && x != nil && !x.first {
 			err = x.Settle(s.ctx)
 		}
 		if err != nil && s.ctx.Err() == nil {
@@ -164,7 +168,7 @@ func (s *server) settleAll() {
 	s.mu.Unlock()
 	for _, d := range all {
 		x, err := s.side(docs, d)
-		if err == nil && x != nil {
+		if err == nil && x != nil && !x.first {
 			err = x.Settle(ctx)
 		}
 		if err != nil {
@@ -188,7 +192,7 @@ func (s *server) sideOf(docs *documents, dir string) (*side, error) {
 	}
 	x, err := s.side(docs, d)
 	if err == nil && x == nil {
-		err = fmt.Errorf("the team shares nothing of %s, or it is no agent's memory in a checkout", shown(path))
+		err = fmt.Errorf("%s is not the memory that an agent has of a project, which is what a team shares, nor the snapshot of one", shown(path))
 	}
 	return x, err
 }

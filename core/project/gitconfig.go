@@ -1,11 +1,39 @@
-package agentmem
+package project
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
 
-// gitConfigValue gives a value of a git config file, the last one where there are several;
+// ObjectName gives how many bytes the names of objects have in the repository whose common
+// git directory is given: 20 of SHA-1, or 32 of SHA-256. Other hashes, and a configuration
+// that cannot be read, are an error.
+func ObjectName(commonDir string) (int, error) {
+	file := filepath.Join(commonDir, "config")
+	data, err := ReadFile(file, maxGitConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 20, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("reading %s: %w", file, Reason(err))
+	}
+	switch v := GitConfig(string(data), "extensions", "objectformat"); strings.ToLower(v) {
+	case "", "sha1":
+		return 20, nil
+	case "sha256":
+		return 32, nil
+	default:
+		return 0, fmt.Errorf("the repository names its objects by %.40q, and sha1 and sha256 are read here", v)
+	}
+}
+
+// GitConfig gives a value of a git config file, the last one where there are several;
 // "" where it is not set. Includes are not followed. subsection may be part of section, as
 // in `merge "mem"`.
-func gitConfigValue(data, section, key string) string {
+func GitConfig(data, section, key string) string {
 	in, value := false, ""
 	for _, line := range strings.Split(data, "\n") {
 		s := strings.TrimSpace(line)
