@@ -32,6 +32,9 @@ type features struct {
 	// repeated would push out what matters.
 	folded bool
 
+	sharedRange bool // completions that name their range once, and their data
+	lazyItems   bool // what stands beside a completion may be asked for later
+
 	markdown    bool // hovers in Markdown
 	linkTargets bool // definitions with the range of the link
 	symbolTree  bool // document symbols with children
@@ -122,6 +125,11 @@ func featuresOf(p *protocol.InitializeParams) features {
 		f.actions = a.CodeActionLiteralSupport.CodeActionKind.ValueSet != nil
 		f.preferred, f.disabled = is(a.IsPreferredSupport), is(a.DisabledSupport)
 		f.lazyEdits = is(a.DataSupport) && slices.Contains(a.ResolveSupport.Properties, "edit")
+	}
+	if o := t.Completion; o != nil {
+		f.sharedRange = o.CompletionList != nil && slices.Contains(o.CompletionList.ItemDefaults, "editRange") &&
+			slices.Contains(o.CompletionList.ItemDefaults, "data")
+		f.lazyItems = o.CompletionItem != nil && slices.Contains(o.CompletionItem.ResolveSupport.Properties, "documentation")
 	}
 	if t.Hover != nil {
 		f.markdown = slices.Contains(t.Hover.ContentFormat, protocol.MarkupKindMarkdown)
