@@ -43,8 +43,8 @@ func (s *server) completion(ctx context.Context, docs *documents, p *protocol.Co
 	}
 	items, incomplete := language.Complete(f.snap, f.memo, f.offset(p.Position))
 	list.IsIncomplete = incomplete
-	if len(items) == 0 {
-		return list, nil
+	if len(items) == 0 || !s.reading().sure(f.doc.text, items[0].Replace) {
+		return list, nil // what is written at a place that nobody is sure of could hit another
 	}
 	shared := f.rangeOf(items[0].Replace)
 	if s.features.sharedRange {

@@ -14,6 +14,7 @@ import (
 // features is what the client can do, as far as it decides what the server does.
 type features struct {
 	encoding text.Encoding
+	crInLine bool // a lone "\r" is a character of its line for it
 
 	pull    bool // it asks for diagnostics; else they are pushed
 	refresh bool // it can be told to ask again
@@ -84,13 +85,20 @@ func announceSync(set func(*protocol.TextDocumentSyncOptions)) announcement {
 
 func is(b *bool) bool { return b != nil && *b }
 
+// keepCR are parts of the names of clients that keep a lone "\r" in its line: Neovim
+// and the clients of Vim (coc.nvim, vim-lsp), and those of Emacs, of which Eglot names
+// itself only. VS Code makes line ends of them on loading, and sends none.
+var keepCR = []string{"vim", "emacs", "eglot"}
+
 func featuresOf(p *protocol.InitializeParams) features {
 	f := features{encoding: text.UTF16}
 	c := p.Capabilities
 	if g := c.General; g != nil {
 		f.encoding = negotiate(g.PositionEncodings)
 	}
-	f.folded = strings.Contains(strings.ToLower(p.ClientInfo.Name), "claude")
+	client := strings.ToLower(p.ClientInfo.Name)
+	f.folded = strings.Contains(client, "claude")
+	f.crInLine = slices.ContainsFunc(keepCR, func(name string) bool { return strings.Contains(client, name) })
 	f.folders = workspaceFolders(p)
 	if w := c.Workspace; w != nil {
 		if e := w.WorkspaceEdit; e != nil {
