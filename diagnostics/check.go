@@ -138,15 +138,17 @@ func (e *Engine) check(ctx context.Context, s *Snapshot, scope Scope) (*Result, 
 	entries := make([]*entry, len(paths))
 	unread := make([]error, len(paths))
 	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), maxCheckers, 1+len(paths)/16) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(paths) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				entries[i], unread[i] = e.checkFile(ctx, s, paths[i], scope.Late)
-			}
-		})
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < len(paths) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+			entries[i], unread[i] = e.checkFile(ctx, s, paths[i], scope.Late)
+		}
 	}
-	wg.Wait()
+	var others sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), maxCheckers, 1+len(paths)/16) - 1 {
+		others.Go(work)
+	}
+	work() // of a file or two, here: waking a thread takes longer than they do
+	others.Wait()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

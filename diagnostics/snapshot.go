@@ -159,7 +159,7 @@ func (s *Snapshot) identity(p string) (identity, Kind, bool) {
 
 // Paths gives every file of the memory: the index, topics, logs.
 func (s *Snapshot) Paths() []string {
-	var all []string
+	all := make([]string, 0, 1+len(s.View.Topics)+len(s.View.Logs))
 	if s.View.Index.Exists {
 		all = append(all, memfile.IndexName)
 	}
@@ -258,7 +258,10 @@ func (s *Snapshot) facts(p string, id identity) *entry {
 }
 
 func factsOf(id identity, d *Doc) *entry {
-	links := slices.Clone(d.Links())
+	var links []memfile.Link // of the index, see Links
+	if d.Index == nil {
+		links = slices.Clone(d.Links()) // the entry outlives the text
+	}
 	for i := range links {
 		links[i] = links[i].Clone()
 	}

@@ -16,6 +16,7 @@ type Cache struct {
 	mu     sync.Mutex
 	heads  map[string]cached[*Topic]
 	idx    cached[*memfile.Index]
+	names  *names                   // of the topics of the last View that was asked for them
 	bodies map[string]*list.Element // of bodyEntry
 	recent *list.List               // newest first
 	bytes  int64

@@ -164,6 +164,11 @@ func invalidPrefix(s string) int {
 // the last newline that fits, or at a rune boundary where there is none.
 func Load(x *memfile.Index, rule Rule) Loaded {
 	lines, origin := cleanIndex(x.File, x.Outline())
+	return cut(lines, origin, rule)
+}
+
+// cut is Load of what cleanIndex gives.
+func cut(lines []string, origin []int, rule Rule) Loaded {
 	l := Loaded{TotalLines: len(lines), TotalSize: measure(lines, rule.Unit)}
 	kept := lines
 	if len(kept) > rule.Lines {
@@ -268,7 +273,11 @@ type Fill struct {
 
 // FillOf gives how full the index is.
 func FillOf(x *memfile.Index, rule Rule) Fill {
-	l := Load(x, rule)
+	lines, origin := cleanIndex(x.File, x.Outline())
+	l := Loaded{TotalLines: len(lines), TotalSize: measure(lines, rule.Unit)}
+	if len(lines) > rule.Lines || l.TotalSize > rule.Size {
+		l = cut(lines, origin, rule)
+	}
 	f := Fill{Lines: l.TotalLines, MaxLines: rule.Lines, Size: l.TotalSize, MaxSize: rule.Size, Unit: rule.Unit,
 		FirstDropped: l.FirstDropped, Dropped: l.Dropped, Warning: l.Warning}
 	f.Percent = max(100*l.TotalLines/rule.Lines, 100*l.TotalSize/rule.Size)

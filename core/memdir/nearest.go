@@ -13,9 +13,36 @@ import (
 // meant, best first: those of the same name in another folder or in another
 // spelling, those with a type before the name or without the one it has, then
 // those that a few slips of the pen make of it. Its cost grows with the number of
-// topics, about 5 ns for each.
+// topics, about 5 ns for each; what was found is kept for as long as the topics stay
+// the same.
 func (v *View) Nearest(ref string, most int) []*Topic {
 	n := v.named()
+	key := nearKey{ref, most}
+	n.mu.Lock()
+	found, ok := n.near[key]
+	n.mu.Unlock()
+	if ok {
+		return slices.Clone(found)
+	}
+	found = v.nearest(n, ref, most)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.near == nil || len(n.near) >= maxKeptNear {
+		n.near = map[nearKey][]*Topic{}
+	}
+	n.near[nearKey{strings.Clone(ref), most}] = found // the text that ref is a part of is let go
+	return slices.Clone(found)
+}
+
+type nearKey struct {
+	ref  string
+	most int
+}
+
+// maxKeptNear bounds how many searches are kept: more links than an editor shows.
+const maxKeptNear = 1000
+
+func (v *View) nearest(n *names, ref string, most int) []*Topic {
 	whole := Fold(strings.TrimSuffix(cleanRef(ref), ".md"))
 	stem := whole[strings.LastIndexByte(whole, '/')+1:]
 	if stem == "" {
@@ -81,7 +108,7 @@ func slips(n int) int {
 func (v *View) misspelled(stem string) []*Topic {
 	n := v.named()
 	n.spell.Do(func() {
-		for _, t := range v.Topics {
+		for _, t := range n.of {
 			stem, name := Fold(Stem(t.Path)), Fold(t.Name())
 			n.spellings = append(n.spellings, spellingOf(t, stem))
 			if name != stem {

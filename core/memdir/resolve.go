@@ -49,22 +49,57 @@ func (v *View) Lookup(ref string) []*Topic {
 
 func cleanRef(ref string) string { return strings.TrimSpace(strings.ReplaceAll(ref, `\`, "/")) }
 
-// names is what topics are called, made when it is first asked for.
+// names is what topics are called, made when it is first asked for, and what else is
+// made of their heads alone. Views of the same topics share it.
 type names struct {
+	of                      []*Topic
 	once                    sync.Once
 	exact, name, path, stem map[string][]*Topic // all but exact by Fold
 
 	spell     sync.Once
 	spellings []spelling
+
+	mu   sync.Mutex
+	near map[nearKey][]*Topic // what Nearest found; one typed line leaves the other broken links as they are
+	memo map[any]any
+}
+
+// namesOf gives the names of topics, those that there are already where the last View
+// had the same topics.
+func (c *Cache) namesOf(topics []*Topic) *names {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.names == nil || !slices.Equal(c.names.of, topics) {
+		c.names = &names{of: slices.Clone(topics)}
+	}
+	return c.names
+}
+
+// Memo gives what make makes of the heads of topics and of nothing else: for a key, made
+// once for as long as these stay the same. make is given the topics as v.Topics has them.
+// What it gives is shared and must not be changed. make may not ask a View of these topics.
+func (v *View) Memo(key any, make func(topics []*Topic) any) any {
+	n := v.names()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	made, ok := n.memo[key]
+	if !ok {
+		if n.memo == nil {
+			n.memo = map[any]any{}
+		}
+		made = make(n.of)
+		n.memo[key] = made
+	}
+	return made
 }
 
 func (v *View) named() *names {
-	n := &v.names
+	n := v.names()
 	n.once.Do(func() {
-		n.exact, n.name = make(map[string][]*Topic, len(v.Topics)), make(map[string][]*Topic, len(v.Topics))
-		n.path, n.stem = make(map[string][]*Topic, len(v.Topics)), make(map[string][]*Topic, len(v.Topics))
+		n.exact, n.name = make(map[string][]*Topic, len(n.of)), make(map[string][]*Topic, len(n.of))
+		n.path, n.stem = make(map[string][]*Topic, len(n.of)), make(map[string][]*Topic, len(n.of))
 		add := func(to map[string][]*Topic, key string, t *Topic) { to[key] = append(to[key], t) }
-		for _, t := range v.Topics {
+		for _, t := range n.of {
 			add(n.exact, t.Name(), t)
 			add(n.name, Fold(t.Name()), t)
 			add(n.path, Fold(strings.TrimSuffix(t.Path, path.Ext(t.Path))), t)

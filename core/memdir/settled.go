@@ -123,6 +123,9 @@ func readLimited(src fs.FS, p string, info fs.FileInfo, limit int64) (content st
 	if info.Size() > limit {
 		return "", false, tooLarge
 	}
+	if b, open := info.Sys().(Buffer); open {
+		return b.Text, false, nil // it is at hand, and never changes
+	}
 	file, err := src.Open(p)
 	if err != nil {
 		return "", false, err

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"mem/core/memfile"
 )
@@ -23,8 +24,10 @@ func (v *View) Typed(ctx context.Context, buffers map[string]Buffer) (now *View,
 		return nil, false
 	}
 	src := &overlay{base: was.base, files: maps.Clone(was.files), below: was.below}
-	n := &View{Topics: slices.Clone(v.Topics), Logs: v.Logs, Nested: v.Nested, Problems: v.Problems,
-		src: src, cache: v.cache, limits: v.limits, byPath: maps.Clone(v.byPath), dirs: v.dirs, readAt: v.readAt}
+	n := &View{Topics: v.Topics, Logs: v.Logs, Nested: v.Nested, Problems: v.Problems,
+		src: src, cache: v.cache, limits: v.limits, byPath: v.byPath, dirs: v.dirs, readAt: v.readAt}
+	n.names = sync.OnceValue(func() *names { return n.cache.namesOf(n.Topics) })
+	own := false // Topics and byPath: most that is typed is in no head
 	for p, b := range buffers {
 		before, known := was.files[p]
 		if !known || int64(len(b.Text)) > v.limits.topicBytes() {
@@ -37,6 +40,9 @@ func (v *View) Typed(ctx context.Context, buffers map[string]Buffer) (now *View,
 		case strings.HasPrefix(p, LogsDir+"/"):
 			return nil, false // its size is in the list of logs
 		case v.byPath[p] != nil:
+			if !own {
+				n.Topics, n.byPath, own = slices.Clone(v.Topics), maps.Clone(v.byPath), true
+			}
 			if !n.retype(p, src) {
 				return nil, false
 			}

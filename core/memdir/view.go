@@ -38,7 +38,7 @@ type View struct {
 	cache  *Cache
 	limits Limits
 	byPath map[string]*Topic
-	names  names
+	names  func() *names
 	unread []unread             // while it is built
 	seen   int                  // names, while it is built
 	dirs   map[string]time.Time // modification times of the folders that were read
@@ -150,6 +150,7 @@ func Read(ctx context.Context, src fs.FS, cache *Cache, limits Limits) (*View, e
 		cache = NewCache()
 	}
 	v := &View{src: src, cache: cache, limits: limits, byPath: map[string]*Topic{}, dirs: map[string]time.Time{}, readAt: time.Now()}
+	v.names = sync.OnceValue(func() *names { return cache.namesOf(v.Topics) })
 	if err := v.readNames(ctx); err != nil {
 		return nil, err
 	}

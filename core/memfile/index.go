@@ -117,13 +117,13 @@ func (x *Index) findEntries() {
 // follow them.
 func (x *Index) findContinuations() {
 	t := x.Text()
-	linked := map[int]bool{}
-	for _, e := range x.Entries {
-		linked[e.Line] = true
-	}
 	for i := range x.Entries {
 		e := &x.Entries[i]
-		for j := t.LineAt(e.Span.End-1) + 1; e.List && j < t.Lines() && !linked[j]; j++ {
+		next := t.Lines()
+		if i+1 < len(x.Entries) {
+			next = x.Entries[i+1].Line // they stand one below the other
+		}
+		for j := t.LineAt(e.Span.End-1) + 1; e.List && j < next; j++ {
 			l := lineText(t, j)
 			_, list := listMark(l)
 			if blank(l) || list || indentOf(l) <= e.Indent || In(x.outline.Code, t.Line(j).Start+indentOf(l)) {

@@ -3,6 +3,8 @@ package text
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -22,11 +24,10 @@ const (
 //
 // Lines are those of the line table, with one more after a final newline, which
 // is where a cursor behind it stands; an empty document has line 0. They end at
-// "\n" and "\r\n" only. LSP also ends one at a lone "\r", but of the editors that
-// can send such a text (VS Code turns it into "\n" on loading) Vim and Emacs keep
-// it as a character of the line, as the line table does. It counts one unit, and
-// so does a byte that is no UTF-8, in each encoding; a byte order mark is a
-// character like any other.
+// "\n" and "\r\n" only; a lone "\r" is a character of its line, as Vim and Emacs have
+// it. Editors that go by LSP end a line at it, too: for them there is ProtocolLines.
+// It counts one unit, and so does a byte that is no UTF-8, in each encoding; a byte
+// order mark is a character like any other.
 type Position struct {
 	Line      int `json:"line"`
 	Character int `json:"character"`
@@ -132,10 +133,43 @@ func (t *Text) Position(offset int, enc Encoding) Position {
 
 // lastLine gives the line that the end of the document stands on.
 func (t *Text) lastLine() int {
-	if n := len(t.src); n > 0 && t.src[n-1] != '\n' {
+	if n := len(t.src); n > 0 && t.src[n-1] != '\n' && !(t.crEnds && t.src[n-1] == '\r') {
 		return len(t.starts) - 1
 	}
 	return len(t.starts)
+}
+
+// ProtocolLines gives the same document with the lines that LSP counts, which end at
+// "\n", "\r\n" and at a "\r" alone. It is t itself where there is none of the last kind.
+func (t *Text) ProtocolLines() *Text {
+	t.splitting.Do(func() {
+		t.split = t
+		if starts, some := t.behindLoneCRs(); some {
+			starts = append(starts, t.starts...)
+			slices.Sort(starts)
+			t.split = &Text{src: t.src, starts: starts, crEnds: true}
+		}
+	})
+	return t.split
+}
+
+// behindLoneCRs gives where lines start behind a "\r" that no "\n" follows, and whether
+// there is any: behind one at the very end no line starts, as behind a final newline.
+func (t *Text) behindLoneCRs() (starts []int, some bool) {
+	for at := 0; !t.crEnds; at++ {
+		i := strings.IndexByte(t.src[at:], '\r')
+		if i < 0 {
+			break
+		}
+		at += i
+		switch {
+		case at+1 == len(t.src):
+			return starts, true
+		case t.src[at+1] != '\n':
+			starts, some = append(starts, at+1), true
+		}
+	}
+	return starts, some
 }
 
 // units gives how many units a character of so many bytes counts.

@@ -223,3 +223,58 @@ func BenchmarkPositions(b *testing.B) {
 		}
 	}
 }
+
+// What LSP counts as lines: a "\r" alone ends one, too.
+func TestProtocolLines(t *testing.T) {
+	for _, c := range []struct {
+		src    string
+		offset int
+		want   Position // in UTF-16
+	}{
+		{"a\rb\nc", 0, Position{0, 0}},
+		{"a\rb\nc", 1, Position{0, 1}},
+		{"a\rb\nc", 2, Position{1, 0}},
+		{"a\rb\nc", 4, Position{2, 0}},
+		{"a\r\r\nb", 2, Position{1, 0}},
+		{"a\r\r\nb", 4, Position{2, 0}},
+		{"a\r", 2, Position{1, 0}},
+		{"\r", 1, Position{1, 0}},
+		{"a\r\nb\r𝄞c", 9, Position{2, 2}},
+		{BOM + "a\rb", 5, Position{1, 0}},
+	} {
+		lines := New(c.src).ProtocolLines()
+		if got := lines.Position(c.offset, UTF16); got != c.want {
+			t.Errorf("%q: offset %d is at %v, want %v", c.src, c.offset, got, c.want)
+		}
+		if got, err := lines.Offset(c.want, UTF16); got != c.offset || err != nil {
+			t.Errorf("%q: %v is at %d, %v, want %d", c.src, c.want, got, err, c.offset)
+		}
+		if lines.String() != c.src || lines.ProtocolLines() != lines {
+			t.Errorf("%q became another text", c.src)
+		}
+	}
+	for _, src := range []string{"", "a", "a\nb", "a\r\nb\r\n"} {
+		if plain := New(src); plain.ProtocolLines() != plain {
+			t.Errorf("%q has no such line end", src)
+		}
+	}
+}
+
+// Every offset survives the way through the protocol's lines, whatever stands there.
+func TestProtocolLinesRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "\r", "\n", "\r\n", "中", "𝄞", strings.Repeat("x", longLine)}), 0, 12).Draw(t, "src"), "")
+		lines := New(src).ProtocolLines()
+		for at := range len(src) + 1 {
+			if at < len(src) && !utf8.RuneStart(src[at]) || at > 0 && at < len(src) && src[at-1] == '\r' && src[at] == '\n' {
+				continue
+			}
+			for _, enc := range encodings {
+				p := lines.Position(at, enc)
+				if got, err := lines.Offset(p, enc); got != at || err != nil {
+					t.Fatalf("%q: offset %d is at %v, which is at %d, %v", src, at, p, got, err)
+				}
+			}
+		}
+	})
+}

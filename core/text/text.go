@@ -36,6 +36,10 @@ type Text struct {
 
 	counting sync.Once
 	counted  []checkpoint // of long lines
+
+	crEnds    bool // a lone "\r" ends a line, too; see ProtocolLines
+	splitting sync.Once
+	split     *Text
 }
 
 // New makes the line table of src. Lines end at "\n"; a "\r" before it belongs
@@ -86,6 +90,8 @@ func (t *Text) Line(i int) Span {
 		if s.End > s.Start && t.src[s.End-1] == '\r' {
 			s.End--
 		}
+	} else if t.crEnds && s.End > s.Start && t.src[s.End-1] == '\r' {
+		s.End--
 	}
 	return s
 }

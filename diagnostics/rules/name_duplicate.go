@@ -17,18 +17,32 @@ func nameDuplicate() diagnostics.Rule {
 			{Claim: "[[name]] links are written with other case, dashes or underscores than the names they mean, so names that differ in these only are one", Source: "corpus", Checked: "2026-11-30"},
 		},
 		Memory: func(p *diagnostics.Pass) {
-			groups := make(map[string][]*memdir.Topic, len(p.View.Topics))
-			for _, t := range p.View.Topics { // by path, so that the first of a group stays the first
-				name := memdir.Fold(t.Name())
-				groups[name] = append(groups[name], t)
-			}
-			for _, t := range p.View.Topics {
-				if same := groups[memdir.Fold(t.Name())]; len(same) > 1 && t != same[0] {
+			for _, same := range p.View.Memo(sameNameKey{}, func(topics []*memdir.Topic) any { return sameName(topics) }).([][]*memdir.Topic) {
+				for _, t := range same[1:] {
 					reportDuplicate(p, t, same)
 				}
 			}
 		},
 	}
+}
+
+type sameNameKey struct{}
+
+// sameName gives the topics that share a name, by path, so that the first of each
+// group stays the first.
+func sameName(topics []*memdir.Topic) [][]*memdir.Topic {
+	groups := make(map[string][]*memdir.Topic, len(topics))
+	for _, t := range topics {
+		name := memdir.Fold(t.Name())
+		groups[name] = append(groups[name], t)
+	}
+	shared := [][]*memdir.Topic{}
+	for _, t := range topics {
+		if same := groups[memdir.Fold(t.Name())]; len(same) > 1 && t == same[0] {
+			shared = append(shared, same)
+		}
+	}
+	return shared
 }
 
 // reportDuplicate reports a topic that shares its name with others, the first of

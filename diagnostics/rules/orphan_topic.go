@@ -177,9 +177,10 @@ type reached struct {
 // reachedFrom follows links, [[names]] included, breadth first. Most indexes link
 // everything themselves; then no other file is looked at.
 func reachedFrom(p *diagnostics.Pass) *reached {
-	r := &reached{files: map[string]bool{memfile.IndexName: true}, dirs: map[string]bool{".": true}}
+	r := &reached{files: make(map[string]bool, 1+len(p.View.Topics)), dirs: map[string]bool{".": true}}
+	r.files[memfile.IndexName] = true
 	x := newTargets(p)
-	queue := []string{memfile.IndexName}
+	queue := append(make([]string, 0, 1+len(p.View.Topics)), memfile.IndexName)
 	visit := func(file string) {
 		if !r.files[file] {
 			r.files[file] = true

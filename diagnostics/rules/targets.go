@@ -19,13 +19,17 @@ import (
 type targets struct {
 	p     *diagnostics.Pass
 	known map[string]bool // of paths that are no files of the memory
-	// The paths of topics as people and systems write them, made for the first
-	// link that leads to none letter for letter.
+	*spellings
+	index    *indexEntries
+	near     map[string][]*memdir.Topic // what was searched for: one name is often linked from many places
+	searches int
+}
+
+// spellings are the paths of topics as people and systems write them, made for the
+// first link that leads to none letter for letter.
+type spellings struct {
 	spelled, folded map[string]string
 	composed        map[string][]*memdir.Topic // by names that are not ASCII, accents composed
-	index           *indexEntries
-	near            map[string][]*memdir.Topic // what was searched for: one name is often linked from many places
-	searches        int
 }
 
 func newTargets(p *diagnostics.Pass) *targets {
@@ -85,13 +89,18 @@ func (x *targets) below(dir string) []*memdir.Topic {
 	return all[from:to]
 }
 
+type spellingsKey struct{}
+
 func (x *targets) spell() {
-	if x.spelled != nil {
-		return
+	if x.spellings == nil {
+		x.spellings = x.p.View.Memo(spellingsKey{}, func(topics []*memdir.Topic) any { return spellingsOf(topics) }).(*spellings)
 	}
-	n := len(x.p.View.Topics)
-	x.spelled, x.folded, x.composed = make(map[string]string, n), make(map[string]string, n), map[string][]*memdir.Topic{}
-	for _, t := range x.p.View.Topics {
+}
+
+func spellingsOf(topics []*memdir.Topic) *spellings {
+	n := len(topics)
+	x := &spellings{make(map[string]string, n), make(map[string]string, n), map[string][]*memdir.Topic{}}
+	for _, t := range topics {
 		s := spelled(t.Path)
 		x.spelled[s] = t.Path
 		x.folded[memdir.Fold(s)] = t.Path
@@ -105,6 +114,7 @@ func (x *targets) spell() {
 			x.composed[key] = append(x.composed[key], t)
 		}
 	}
+	return x
 }
 
 func ascii(s string) bool {

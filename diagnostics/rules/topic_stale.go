@@ -62,6 +62,9 @@ func reportStale(p *diagnostics.Pass, t *memdir.Topic, touched time.Time, stampe
 
 // parseModified reads the time that a client wrote, or a person in its place.
 func parseModified(s string) (time.Time, bool) {
+	if s == "" {
+		return time.Time{}, false // as most are; each layout that does not fit costs an error
+	}
 	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", time.DateTime, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04"} {
 		if at, err := time.Parse(layout, s); err == nil {
 			return at, true

@@ -46,6 +46,12 @@ const settings = {
   },
 };
 
+// What VS Code declares of completions, and Neovim.
+const completion = {
+  completionItem: { documentationFormat: ["markdown", "plaintext"], resolveSupport: { properties: ["documentation", "detail", "additionalTextEdits"] } },
+  completionList: { itemDefaults: ["commitCharacters", "editRange", "insertTextFormat", "insertTextMode", "data"] },
+};
+
 /** memory makes the workspace: every tenth entry of the index leads nowhere. */
 function memory(dir) {
   const index = [];
@@ -201,7 +207,7 @@ async function measure(server) {
       capabilities: {
         general: { positionEncodings: ["utf-16"] },
         workspace: { configuration: true, workspaceFolders: true, didChangeWatchedFiles: { dynamicRegistration: true }, workspaceEdit: { documentChanges: true, resourceOperations: ["create", "rename", "delete"] } },
-        textDocument: { publishDiagnostics: { versionSupport: true }, synchronization: {}, ...(server.pull ? { diagnostic: { dynamicRegistration: true } } : {}) },
+        textDocument: { publishDiagnostics: { versionSupport: true }, synchronization: {}, completion, ...(server.pull ? { diagnostic: { dynamicRegistration: true } } : {}) },
       },
     });
     const r = { init: performance.now() - client.started };

@@ -31,7 +31,9 @@ func (a *app) serve(ctx context.Context) error {
 	if a.server == nil {
 		return errors.New("this build has no language server")
 	}
-	if err := a.server(ctx, a.env, a.In, a.Out, a.Err, a.version); err != nil {
+	in, restore := term.Polled(a.In)
+	defer restore()
+	if err := a.server(ctx, a.env, in, a.Out, a.Err, a.version); err != nil {
 		if ctx.Err() == nil {
 			a.complain(err)
 		}

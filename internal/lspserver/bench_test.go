@@ -3,6 +3,7 @@ package lspserver
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -65,6 +66,13 @@ func (e *editor) shownLast(name string, version int) {
 
 func BenchmarkChange(b *testing.B) {
 	files := memory200()
+	b.Run("broken links", func(b *testing.B) {
+		broken := maps.Clone(files)
+		for i := 9; i < 198; i += 10 {
+			broken["MEMORY.md"] = strings.Replace(broken["MEMORY.md"], fmt.Sprintf("(topic-%03d.md)", i), fmt.Sprintf("(gone-%d.md)", i), 1)
+		}
+		changes200(b, startAt(b, b.TempDir(), broken), broken)
+	})
 	b.Run("pipe", func(b *testing.B) { changes200(b, startAt(b, b.TempDir(), files), files) })
 	b.Run("stdio", func(b *testing.B) {
 		e, cmd := startProcess(b, b.TempDir(), files)

@@ -53,7 +53,7 @@ func (s *server) codeAction(ctx context.Context, docs *documents, p *protocol.Co
 		return nil, err
 	}
 	a := actions{s: s, d: d, docs: docs, doc: doc, c: c, line: int(p.Range.Start.Line), only: p.Context.Only, known: p.Context.Diagnostics}
-	a.at, _ = spanOf(doc.text, p.Range, s.features.encoding)
+	a.at, _ = spanOf(doc.text, p.Range, s.reading())
 	chosen := a.chosen()
 	offers := 0
 	for _, f := range chosen {
@@ -151,7 +151,7 @@ func (a *actions) theirs(f diagnostics.Finding) *protocol.Diagnostic {
 	if len(a.known) == 0 {
 		return nil // a place costs its line to convert
 	}
-	at := rangeOf(f.Text, f.Span, a.s.features.encoding)
+	at := rangeOf(f.Text, f.Span, a.s.reading())
 	var like *protocol.Diagnostic
 	for i, k := range a.known {
 		if code, ok := k.Code.(protocol.String); !ok || string(code) != f.Rule {

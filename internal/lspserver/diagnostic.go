@@ -118,5 +118,5 @@ func (s *server) showConfig(doc *document) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.send(doc, raw)
+	s.send(s.outbox.put, doc, raw)
 }

@@ -91,12 +91,12 @@ func (s *server) edited(doc *document, p *changes) (*text.Text, error) {
 // nearest end is meant: clients write a line past the last one for "to the end". Of
 // any other range that cannot be, nobody knows what the editor made of it.
 func (s *server) meant(doc *document, t *text.Text, r protocol.Range) (text.Span, error) {
-	enc := s.features.encoding
-	span, err := spanOf(t, r, enc)
+	counts := s.reading()
+	span, err := editedSpan(t, r, counts)
 	if err == nil || !errors.Is(err, text.ErrPastLastLine) {
 		return span, err
 	}
-	if _, err := t.Offset(text.Position{Line: max(placeOf(r.Start).Line-1, 0)}, enc); err != nil {
+	if _, err := counts.of(t).Offset(text.Position{Line: max(placeOf(r.Start).Line-1, 0)}, counts.enc); err != nil {
 		return span, err // it starts further on than any end
 	}
 	if r.End.Line < r.Start.Line {

@@ -217,6 +217,7 @@ func (d *directory) look(ctx context.Context, late bool) {
 	for _, doc := range open {
 		d.publish(docs, doc, c.found[doc.rel])
 	}
+	d.s.outbox.flush(d.s.ctx) // not with ctx, which the next key ends
 }
 
 // checked is what was found in the open documents of a directory, and in what.

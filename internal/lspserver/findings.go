@@ -53,9 +53,9 @@ func (s *server) diagnosticsOf(docs *documents, doc *document, found []diagnosti
 }
 
 func (s *server) diagnosticOf(docs *documents, doc *document, f diagnostics.Finding) protocol.Diagnostic {
-	enc := s.features.encoding
+	counts := s.reading()
 	d := protocol.Diagnostic{
-		Range:    rangeOf(f.Text, f.Span, enc),
+		Range:    rangeOf(f.Text, f.Span, counts),
 		Severity: severityOf(f.Severity),
 		Code:     protocol.String(f.Rule),
 		Source:   protocol.NewOptional(source),
@@ -77,7 +77,7 @@ func (s *server) diagnosticOf(docs *documents, doc *document, f diagnostics.Find
 				at = uri.File(r.Path)
 			}
 			d.RelatedInformation = append(d.RelatedInformation, protocol.DiagnosticRelatedInformation{
-				Location: protocol.Location{URI: at, Range: rangeOf(in, r.Span, enc)},
+				Location: protocol.Location{URI: at, Range: rangeOf(in, r.Span, counts)},
 				Message:  r.Message,
 			})
 		}

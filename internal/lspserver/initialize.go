@@ -14,6 +14,7 @@ import (
 // features is what the client can do, as far as it decides what the server does.
 type features struct {
 	encoding text.Encoding
+	crInLine bool // a lone "\r" is a character of its line for it
 
 	pull    bool // it asks for diagnostics; else they are pushed
 	refresh bool // it can be told to ask again
@@ -31,6 +32,9 @@ type features struct {
 	// folded is set for a client that puts every diagnostic before a model: what is
 	// repeated would push out what matters.
 	folded bool
+
+	sharedRange bool // completions that name their range once, and their data
+	lazyItems   bool // what stands beside a completion may be asked for later
 
 	markdown    bool // hovers in Markdown
 	linkTargets bool // definitions with the range of the link
@@ -81,13 +85,20 @@ func announceSync(set func(*protocol.TextDocumentSyncOptions)) announcement {
 
 func is(b *bool) bool { return b != nil && *b }
 
+// keepCR are parts of the names of clients that keep a lone "\r" in its line: Neovim
+// and the clients of Vim (coc.nvim, vim-lsp), and those of Emacs, of which Eglot names
+// itself only. VS Code makes line ends of them on loading, and sends none.
+var keepCR = []string{"vim", "emacs", "eglot"}
+
 func featuresOf(p *protocol.InitializeParams) features {
 	f := features{encoding: text.UTF16}
 	c := p.Capabilities
 	if g := c.General; g != nil {
 		f.encoding = negotiate(g.PositionEncodings)
 	}
-	f.folded = strings.Contains(strings.ToLower(p.ClientInfo.Name), "claude")
+	client := strings.ToLower(p.ClientInfo.Name)
+	f.folded = strings.Contains(client, "claude")
+	f.crInLine = slices.ContainsFunc(keepCR, func(name string) bool { return strings.Contains(client, name) })
 	f.folders = workspaceFolders(p)
 	if w := c.Workspace; w != nil {
 		if e := w.WorkspaceEdit; e != nil {
@@ -122,6 +133,11 @@ func featuresOf(p *protocol.InitializeParams) features {
 		f.actions = a.CodeActionLiteralSupport.CodeActionKind.ValueSet != nil
 		f.preferred, f.disabled = is(a.IsPreferredSupport), is(a.DisabledSupport)
 		f.lazyEdits = is(a.DataSupport) && slices.Contains(a.ResolveSupport.Properties, "edit")
+	}
+	if o := t.Completion; o != nil {
+		f.sharedRange = o.CompletionList != nil && slices.Contains(o.CompletionList.ItemDefaults, "editRange") &&
+			slices.Contains(o.CompletionList.ItemDefaults, "data")
+		f.lazyItems = o.CompletionItem != nil && slices.Contains(o.CompletionItem.ResolveSupport.Properties, "documentation")
 	}
 	if t.Hover != nil {
 		f.markdown = slices.Contains(t.Hover.ContentFormat, protocol.MarkupKindMarkdown)

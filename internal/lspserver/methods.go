@@ -36,6 +36,7 @@ func methods() []method {
 
 		request(protocol.MethodTextDocumentHover, (*server).hover, announceHover),
 		request(protocol.MethodTextDocumentCompletion, (*server).completion, announceCompletion),
+		request(protocol.MethodCompletionItemResolve, (*server).resolveCompletion, announceCompletionResolve),
 		request(protocol.MethodTextDocumentDefinition, (*server).definition, announceDefinition),
 		request(protocol.MethodTextDocumentReferences, (*server).references, announceReferences),
 		request(protocol.MethodTextDocumentDocumentLink, (*server).documentLink, announceLinks),

@@ -71,6 +71,7 @@ var announced = map[string][]string{
 	"workspace.textDocumentContent":      {"workspace/textDocumentContent"},
 	"hoverProvider":                      {"textDocument/hover"},
 	"completionProvider":                 {"textDocument/completion"},
+	"completionProvider.resolve":         {"completionItem/resolve"},
 	"definitionProvider":                 {"textDocument/definition"},
 	"referencesProvider":                 {"textDocument/references"},
 	"documentLinkProvider":               {"textDocument/documentLink"},
@@ -106,12 +107,12 @@ func parts(t *testing.T, raw json.RawMessage) []string {
 			if sub["textDocumentContent"] != nil {
 				out = append(out, "workspace.textDocumentContent")
 			}
-		case "codeActionProvider", "codeLensProvider":
+		case "codeActionProvider", "codeLensProvider", "completionProvider":
 			out = append(out, k)
 			if sub["resolveProvider"] == true {
 				out = append(out, k+".resolve")
 			}
-		case "completionProvider", "documentLinkProvider":
+		case "documentLinkProvider":
 			if sub["resolveProvider"] != nil {
 				t.Errorf("%s announces a resolve that is not served", k)
 			}
@@ -130,7 +131,7 @@ func parts(t *testing.T, raw json.RawMessage) []string {
 // What is announced is served, and what is served is announced, to a client that
 // can do all.
 func TestAnnouncedIsServed(t *testing.T) {
-	f := features{encoding: "utf-8", pull: true, actions: true, lazyEdits: true, content: true}
+	f := features{encoding: "utf-8", pull: true, actions: true, lazyEdits: true, content: true, lazyItems: true, sharedRange: true}
 	served := map[string]bool{}
 	for _, m := range methods() {
 		served[m.name] = true
@@ -157,7 +158,7 @@ func TestAnnouncedIsServed(t *testing.T) {
 	var r struct {
 		Capabilities json.RawMessage `json:"capabilities"`
 	}
-	pulling := strings.Replace(capable, `"textDocument":{`, `"textDocument":{"diagnostic":{},`, 1)
+	pulling := strings.Replace(capable, `"textDocument":{`, `"textDocument":{"diagnostic":{},`+lazyCompletion+`,`, 1)
 	if err := json.Unmarshal(e.initialize(pulling), &r); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package lspserver
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 
@@ -41,11 +42,11 @@ func (s *server) file(ctx context.Context, docs *documents, u uri.URI) (*file, e
 }
 
 func (f *file) offset(p protocol.Position) int {
-	return offsetOf(f.doc.text, p, f.s.features.encoding)
+	return offsetOf(f.doc.text, p, f.s.reading())
 }
 
 func (f *file) rangeOf(s text.Span) protocol.Range {
-	return rangeOf(f.doc.text, s, f.s.features.encoding)
+	return rangeOf(f.doc.text, s, f.s.reading())
 }
 
 // uri gives the URI of a file of the same memory.
@@ -54,7 +55,7 @@ func (f *file) uri(rel string) uri.URI {
 }
 
 func (f *file) location(l language.Location) protocol.Location {
-	return protocol.Location{URI: f.uri(l.Path), Range: rangeOf(l.Text, l.Span, f.s.features.encoding)}
+	return protocol.Location{URI: f.uri(l.Path), Range: rangeOf(l.Text, l.Span, f.s.reading())}
 }
 
 // pathOf gives the clean path of a file URI, by which documents are kept. The
@@ -89,13 +90,42 @@ func (d *documents) uriIn(dir, rel string) uri.URI {
 	return uri.File(filepath.Join(dir, filepath.FromSlash(rel)))
 }
 
+// reading is how a client counts the places of a text.
+type reading struct {
+	enc text.Encoding
+	// crInLine is set for a client that takes a lone "\r" for a character of its line.
+	// The protocol ends a line there; what other clients do, nobody knows.
+	crInLine bool
+}
+
+// reading gives how this client counts.
+func (s *server) reading() reading { return reading{s.features.encoding, s.features.crInLine} }
+
+// of gives the text with the lines that the client counts, as far as it is known.
+func (r reading) of(t *text.Text) *text.Text {
+	if r.crInLine {
+		return t
+	}
+	return t.ProtocolLines()
+}
+
+// sure reports whether a span is at the same place however the client counts lines.
+func (r reading) sure(t *text.Text, s text.Span) bool {
+	other := t.ProtocolLines()
+	return r.crInLine || other == t || t.Position(s.Start, r.enc) == other.Position(s.Start, r.enc) && t.Position(s.End, r.enc) == other.Position(s.End, r.enc)
+}
+
+// errCarriageReturn is why nothing can be done with a place.
+var errCarriageReturn = errors.New(`a "\r" without a "\n" stands before it, where editors do not agree what line it is; replace that by a line end`)
+
 func position(t *text.Text, offset int, enc text.Encoding) protocol.Position {
 	p := t.Position(offset, enc)
 	return protocol.Position{Line: uint32(p.Line), Character: uint32(p.Character)}
 }
 
-func rangeOf(t *text.Text, s text.Span, enc text.Encoding) protocol.Range {
-	return protocol.Range{Start: position(t, s.Start, enc), End: position(t, s.End, enc)}
+func rangeOf(t *text.Text, s text.Span, r reading) protocol.Range {
+	lines := r.of(t)
+	return protocol.Range{Start: position(lines, s.Start, r.enc), End: position(lines, s.End, r.enc)}
 }
 
 // placeOf gives a position as core/text has it. Numbers that no document reaches
@@ -106,11 +136,33 @@ func placeOf(p protocol.Position) text.Position {
 }
 
 // offsetOf gives the offset of a position, the nearest where there is none.
-func offsetOf(t *text.Text, p protocol.Position, enc text.Encoding) int {
-	o, _ := t.Offset(placeOf(p), enc)
+func offsetOf(t *text.Text, p protocol.Position, r reading) int {
+	o, _ := r.of(t).Offset(placeOf(p), r.enc)
 	return o
 }
 
-func spanOf(t *text.Text, r protocol.Range, enc text.Encoding) (text.Span, error) {
-	return t.SpanOf(placeOf(r.Start), placeOf(r.End), enc)
+func spanOf(t *text.Text, at protocol.Range, r reading) (text.Span, error) {
+	return r.of(t).SpanOf(placeOf(at.Start), placeOf(at.End), r.enc)
+}
+
+// editedSpan is spanOf for a place at which a client has edited: of two readings that
+// lead to different places, the one in which it exists letter for letter; where
+// both do, an error.
+func editedSpan(t *text.Text, at protocol.Range, r reading) (text.Span, error) {
+	span, err := spanOf(t, at, r)
+	if r.crInLine || t.ProtocolLines() == t {
+		return span, err
+	}
+	exact := func(lines *text.Text, s text.Span) bool {
+		return lines.Position(s.Start, r.enc) == placeOf(at.Start) && lines.Position(s.End, r.enc) == placeOf(at.End)
+	}
+	other, errOther := spanOf(t, at, reading{r.enc, true})
+	is, isOther := err == nil && exact(t.ProtocolLines(), span), errOther == nil && exact(t, other)
+	switch {
+	case is && !isOther, span == other && errors.Is(err, errOther):
+		return span, err
+	case isOther && !is:
+		return other, nil
+	}
+	return span, errCarriageReturn
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // publish shows what is wrong with a document, unless it has changed meanwhile or
-// the same is shown already.
+// the same is shown already. Who calls it flushes the outbox then.
 func (d *directory) publish(docs *documents, doc *document, found []diagnostics.Finding) {
 	raw, hash, err := d.s.encoded(doc, d.s.diagnosticsOf(docs, doc, found))
 	if err != nil {
@@ -32,14 +32,14 @@ func (d *directory) publish(docs *documents, doc *document, found []diagnostics.
 	if ok && was.hash == hash {
 		return
 	}
-	s.send(doc, raw)
+	s.send(s.outbox.add, doc, raw)
 }
 
 // send hands diagnostics to the client, in place of earlier ones that it was not
-// handed yet. s.mu is held, so that what is shown and what is taken back keep
-// their order.
-func (s *server) send(doc *document, raw []byte) {
-	s.outbox.put("diagnostics "+doc.path, func(ctx context.Context) error {
+// handed yet, by one of the outbox's ways to take something. s.mu is held, so that what
+// is shown and what is taken back keep their order.
+func (s *server) send(put func(string, func(context.Context) error), doc *document, raw []byte) {
+	put("diagnostics "+doc.path, func(ctx context.Context) error {
 		return s.stream.notify(ctx, protocol.MethodTextDocumentPublishDiagnostics, raw)
 	})
 }
@@ -61,7 +61,7 @@ func (s *server) clear(doc *document) {
 		delete(d.late, doc.rel)
 		d.mu.Unlock()
 	}
-	s.send(doc, raw)
+	s.send(s.outbox.put, doc, raw)
 }
 
 // encoded gives the parameters of a publication, and a name for them.

@@ -87,8 +87,9 @@ const (
 func Serve(ctx context.Context, o Options) error { return newServer(o).serve(ctx) }
 
 func newServer(o Options) *server {
-	s := &server{o: o, outbox: newOutbox(), routes: map[string]*method{}, origin: memory.OriginOf(o.Env), rules: rules.All(), exit: make(chan struct{}),
+	s := &server{o: o, routes: map[string]*method{}, origin: memory.OriginOf(o.Env), rules: rules.All(), exit: make(chan struct{}),
 		docs: &documents{}, dirs: map[string]*directory{}}
+	s.outbox = newOutbox(func(err error) { s.logf("sending to the client: %v", err) })
 	for _, m := range methods() {
 		s.routes[m.name] = &m
 	}
@@ -111,7 +112,7 @@ func (s *server) serve(ctx context.Context) error {
 	}
 	conn := jsonrpc2.NewConn(st, jsonrpc2.WithCodec(codec{}))
 	s.client = protocol.ClientDispatcher(conn)
-	s.running.Go(func() { s.outbox.run(ctx, func(err error) { s.logf("sending to the client: %v", err) }) })
+	s.running.Go(func() { s.outbox.run(ctx) })
 	conn.Go(ctx, s.handle)
 
 	stopped := false

@@ -32,7 +32,6 @@ var unserved = map[string]string{
 	protocol.MethodTypeHierarchySupertypes:             "the types are a closed set",
 	protocol.MethodTypeHierarchySubtypes:               "the types are a closed set",
 	protocol.MethodDocumentLinkResolve:                 "links are given with their targets",
-	protocol.MethodCompletionItemResolve:               "completions are given whole",
 	protocol.MethodTextDocumentInlayHint:               "hover shows the budget of the index",
 	protocol.MethodInlayHintResolve:                    "hover shows the budget of the index",
 	protocol.MethodTextDocumentFoldingRange:            "editors fold Markdown",

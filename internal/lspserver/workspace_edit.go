@@ -90,6 +90,9 @@ func (e *editBuilder) create(f change.File) error {
 
 // edit adds the edits of a file that is open, or lies on disk.
 func (e *editBuilder) edit(f change.File) error {
+	if err := e.s.sureOf(f); err != nil {
+		return err
+	}
 	doc := e.docs.of(e.dir, f.Path)
 	var version *int32
 	t := text.New(f.Base)
@@ -116,7 +119,7 @@ func (e *editBuilder) edit(f change.File) error {
 		if !utf8.ValidString(x.New) {
 			return fmt.Errorf("%s: an editor cannot be sent text that is no UTF-8", shown(f.Path))
 		}
-		edits = append(edits, protocol.TextEdit{Range: rangeOf(t, span, e.s.features.encoding), NewText: x.New})
+		edits = append(edits, protocol.TextEdit{Range: rangeOf(t, span, e.s.reading()), NewText: x.New})
 	}
 	if len(edits) == 0 {
 		return fmt.Errorf("%s: an editor cannot make this change of a file that is not open", shown(f.Path))
@@ -187,10 +190,13 @@ func (e *editBuilder) add(u uri.URI, version *int32, edits []protocol.TextEdit) 
 }
 
 // guarded says why a change must not be made: it would put a secret into a file
-// that does not have it yet.
+// that does not have it yet, or the client could make it at another place.
 func (s *server) guarded(c change.Change) error {
 	scanner := s.scanner()
 	for _, f := range c.Files {
+		if err := s.sureOf(f); err != nil {
+			return err
+		}
 		after, exists, err := f.After()
 		if err != nil {
 			return err
@@ -202,6 +208,21 @@ func (s *server) guarded(c change.Change) error {
 			if found.Kind == guard.KindSecret || found.Kind == guard.KindIncomplete {
 				return fmt.Errorf("it would copy a secret into %s: redact it first, or allow it in the configuration. %s", shown(f.Path), found.Reason)
 			}
+		}
+	}
+	return nil
+}
+
+// sureOf says where an edit of a file would be made at another place by a client that
+// counts lines in another way.
+func (s *server) sureOf(f change.File) error {
+	if len(f.Edits) == 0 || !strings.Contains(f.Base, "\r") {
+		return nil
+	}
+	t := text.New(f.Base)
+	for _, x := range f.Edits {
+		if !s.reading().sure(t, x.Span) {
+			return fmt.Errorf("%s cannot be mended: %w", shown(f.Path), errCarriageReturn)
 		}
 	}
 	return nil

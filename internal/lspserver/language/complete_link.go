@@ -10,6 +10,7 @@ import (
 
 	"mem/core/memdir"
 	"mem/core/memfile"
+	"mem/diagnostics"
 )
 
 // link completes what stands between the brackets or parentheses of a link.
@@ -180,10 +181,28 @@ func (w *writing) topics(typed string, late map[string]bool, label func(*memdir.
 	for _, c := range all[:n] {
 		it := item(c.label)
 		it.Detail = memdir.Shown(c.topic.Meta.Type, 40)
-		it.Documentation = memdir.Shown(c.topic.Meta.Description, memdir.MaxShown)
+		it.Documentation = saidOf(c.topic)
 		items = append(items, it)
 	}
 	return items
+}
+
+func saidOf(t *memdir.Topic) string { return memdir.Shown(t.Meta.Description, memdir.MaxShown) }
+
+// SaidOf gives the Documentation of an Item that Complete offered in a file, by its
+// kind and label, "" where no topic of that label is left.
+func SaidOf(s *diagnostics.Snapshot, d *diagnostics.Doc, kind ItemKind, label string) string {
+	switch kind {
+	case LinkTarget:
+		if t := s.View.Topic(path.Join(path.Dir(d.Path), label)); t != nil {
+			return saidOf(t)
+		}
+	case TopicName:
+		if all := s.View.Lookup(label); len(all) == 1 {
+			return saidOf(all[0])
+		}
+	}
+	return ""
 }
 
 // unescaped takes percent escapes out of what was typed of a destination.
