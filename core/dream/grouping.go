@@ -388,23 +388,3 @@ func (r *result) explain(u *proposal.Unit) {
 	}
 	u.Sources = compact(append(u.Sources, sources...))
 }
-
-// unproven gives what the agent claims and the files do not show.
-func (r *result) unproven() (out []string) {
-	for _, c := range r.claims {
-		var missing []string
-		for _, p := range c.Files {
-			if p == memfile.IndexName && r.index != nil {
-				continue
-			}
-			f := r.by[p]
-			if f == nil || (c.Did == "dropped" || c.Did == "merged" && p != c.Into) && f.stays && !f.loses {
-				missing = append(missing, memdir.ShownName(p))
-			}
-		}
-		if len(missing) > 0 {
-			out = append(out, fmt.Sprintf("It says that it %s %s, and the files do not show that.", memdir.Shown(c.Did, 20), strings.Join(missing[:min(len(missing), 5)], ", ")))
-		}
-	}
-	return out
-}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"mem/core/memdir"
 	"mem/core/memfile"
@@ -111,15 +112,27 @@ func (p *plan) mendIndex(ctx context.Context, o MechanicalOptions, u *part, opt 
 		}
 	}
 	words := map[string]int{}
-	var order []string
+	var order, indexed []string
 	for _, x := range m.Made {
-		w := memdir.Shown(x.Words, maxItemText)
 		if x.Rule == ruleOrphan {
-			w = "Add the entry of " + memdir.ShownName(x.Path)
+			indexed = append(indexed, memdir.ShownName(x.Path))
+			continue
 		}
+		w := memdir.Shown(x.Words, maxItemText)
 		if words[w]++; words[w] == 1 {
 			order = append(order, w)
 		}
+	}
+	if n := len(indexed); n > 0 {
+		w := "Add the entry of "
+		if n > 1 {
+			w = "Add the entries of "
+		}
+		w += strings.Join(indexed[:min(n, maxNames)], ", ")
+		if n > maxNames {
+			w += fmt.Sprintf(" and %d more", n-maxNames)
+		}
+		order = append(order, w)
 	}
 	for _, w := range order {
 		u.reasons = append(u.reasons, w+".")

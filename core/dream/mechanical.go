@@ -23,6 +23,9 @@ type MechanicalOptions struct {
 	Rule memdir.Rule
 	// Limits are those within which the View was read.
 	Limits memdir.Limits
+	// Most is how many units each list has at most, 0 for what a proposal may have. The next
+	// dream makes the others.
+	Most int
 }
 
 // Outcome is what the mechanical part came to. Nothing is written.
@@ -55,8 +58,11 @@ func Mechanical(ctx context.Context, v *memdir.View, o MechanicalOptions) (*Outc
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{library: lib, disk: map[string]string{}, times: map[string]time.Time{}, owner: map[string]*part{}, limits: o.Limits,
+	p := &plan{library: lib, disk: map[string]string{}, times: map[string]time.Time{}, owner: map[string]*part{}, limits: o.Limits, most: o.Most,
 		report: &Report{Engine: "none", Before: memdir.FillOf(v.Index, o.Rule), Notes: lib.notes}}
+	if p.most <= 0 {
+		p.most = proposal.MaxUnits
+	}
 	p.out = &Outcome{Report: p.report}
 	if v.Index.Exists {
 		p.disk[memfile.IndexName] = v.Index.Text().String()
@@ -137,11 +143,19 @@ func (p *plan) fix(ctx context.Context, o MechanicalOptions) (why map[string][]s
 	if err != nil {
 		return nil, err
 	}
+	more := 0
 	for _, f := range m.Change.Files {
 		if after, exists, err := f.After(); err == nil && exists && f.Kind == change.Edit {
+			if len(why) == p.most-1 && f.Path != memfile.IndexName { // the index has one of its own
+				more++
+				continue
+			}
 			p.texts[f.Path] = after
 			why[f.Path] = []string{}
 		}
+	}
+	if more > 0 {
+		p.report.Notes = append(p.report.Notes, fmt.Sprintf("%s to mend are left for the next dream: one does %d.", number(more, "more topic"), p.most-1))
 	}
 	for _, x := range m.Made {
 		if _, ok := why[x.Path]; ok {
@@ -251,7 +265,12 @@ func prefer(a, b *topic) int {
 
 // rest makes units of what waits.
 func (p *plan) rest() {
+	more := 0
 	for _, o := range p.parts {
+		if len(p.out.Copies)+len(p.out.Propose) >= p.most {
+			more++
+			continue
+		}
 		u, ok := p.unit(o, p.texts)
 		if !ok {
 			continue
@@ -266,6 +285,9 @@ func (p *plan) rest() {
 		for _, path := range slices.Sorted(maps.Keys(o.drop)) {
 			p.report.Dropped = append(p.report.Dropped, Item{What: memdir.ShownName(path), Why: "a copy"})
 		}
+	}
+	if more > 0 {
+		p.report.Notes = append(p.report.Notes, fmt.Sprintf("%s are left for the next dream: one makes %d.", number(more, "more proposal"), p.most))
 	}
 	if p.wiki > 0 {
 		p.report.Notes = append(p.report.Notes, fmt.Sprintf("%s in double brackets mean no topic; they may be wishes, and were left alone.", number(p.wiki, "name")))

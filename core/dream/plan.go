@@ -48,6 +48,7 @@ type plan struct {
 	out    *Outcome
 	report *Report
 	limits memdir.Limits
+	most   int // units of each list
 	// last is the parse of the index that was asked for last: all proposals stand on one.
 	last *memfile.Index
 	said map[string][][2]string // title and summary of its entries, by topic, folded

@@ -84,6 +84,7 @@ func Run(ctx context.Context, m *memory.Memory, o RunOptions) (*Ran, error) {
 		if err != nil {
 			return nil, err
 		}
+		work.told(s.policy(o))
 		out.Report = work.Report
 		return out, nil
 	}
@@ -190,12 +191,8 @@ func (s Setting) work(ctx context.Context, m *memory.Memory, o RunOptions, out *
 	}
 	policy := s.policy(o)
 	now, wait := work.By(policy)
+	work.told(policy)
 	r := work.Report
-	if policy != proposal.Apply { // what would be merged waits with the rest
-		r.Proposed = append(slices.Clone(r.Merged), r.Proposed...)
-		r.Merged, r.Dropped = []Item{}, []Item{}
-		r.bound()
-	}
 	out.Report = r
 	store := proposal.Of(m)
 	mend := ctx
@@ -209,6 +206,7 @@ func (s Setting) work(ctx context.Context, m *memory.Memory, o RunOptions, out *
 	}
 	out.take(first)
 	out.Superseded = first.Superseded
+	r.waits(first.Held)
 	if len(wait) == 0 {
 		return nil
 	}
@@ -217,10 +215,17 @@ func (s Setting) work(ctx context.Context, m *memory.Memory, o RunOptions, out *
 		of = "" // a second result of one job would take the place of the first
 		out.Notes = append(out.Notes, fmt.Sprintf("What waits in the second proposal stands on the first, %s: decide that one before.", first.Proposal.ID))
 	}
-	second, err := store.Settle(ctx, proposal.Submission{Job: of, Kind: job.Dream, Title: "dream: what to merge and to take out", Report: r.Markdown(),
+	// What was applied is no longer to be cancelled, and the rest belongs to it.
+	second, err := store.Settle(context.WithoutCancel(ctx), proposal.Submission{Job: of, Kind: job.Dream, Title: "dream: what to merge and to take out", Report: r.Markdown(),
 		Origin: m.Origin(), Policy: proposal.Review, Units: wait})
 	if err != nil {
-		return err
+		if first.Change == "" {
+			return err
+		}
+		if o.Record != nil {
+			o.Record.Progress(func(r *job.Record) { r.Change = first.Change })
+		}
+		return fmt.Errorf("what waits for you could not be kept, and the next dream finds it again: %w. What loses nothing was applied before, as %s; mem-mcp undo takes it back", err, first.Change)
 	}
 	out.take(second)
 	return nil
@@ -236,7 +241,13 @@ func (r *Ran) take(s *proposal.Settled) {
 	r.Waiting += len(s.Held)
 	r.Refused = append(r.Refused, s.Refused...)
 	r.Notes = append(r.Notes, s.Notes...)
-	for _, u := range s.Held[:min(len(s.Held), 1)] {
-		r.Notes = append(r.Notes, fmt.Sprintf("%s: %s", memdir.Shown(u.Title, maxTitle), memdir.Shown(u.Note, maxItemText)))
+	if len(s.Held) == 0 {
+		return
 	}
+	u := s.Held[0]
+	what := number(len(s.Held), "part")
+	if slices.ContainsFunc(s.Held, func(x proposal.Unit) bool { return x.Note != u.Note }) {
+		what = memdir.Shown(u.Title, maxTitle)
+	}
+	r.Notes = append(r.Notes, fmt.Sprintf("%s: %s", what, memdir.Shown(u.Note, maxItemText)))
 }
