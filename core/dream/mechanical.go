@@ -23,6 +23,8 @@ type MechanicalOptions struct {
 	Rule memdir.Rule
 	// Limits are those within which the View was read.
 	Limits memdir.Limits
+	// Declined says that somebody discarded just this before; nil says that of nothing.
+	Declined func(proposal.Unit) bool
 	// Most is how many units each list has at most, 0 for what a proposal may have. The next
 	// dream makes the others.
 	Most int
@@ -58,7 +60,7 @@ func Mechanical(ctx context.Context, v *memdir.View, o MechanicalOptions) (*Outc
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{library: lib, disk: map[string]string{}, times: map[string]time.Time{}, owner: map[string]*part{}, limits: o.Limits, most: o.Most,
+	p := &plan{library: lib, disk: map[string]string{}, times: map[string]time.Time{}, owner: map[string]*part{}, limits: o.Limits, most: o.Most, declined: o.Declined,
 		report: &Report{Engine: "none", Before: memdir.FillOf(v.Index, o.Rule), Notes: lib.notes}}
 	if p.most <= 0 {
 		p.most = proposal.MaxUnits
@@ -265,7 +267,7 @@ func prefer(a, b *topic) int {
 
 // rest makes units of what waits.
 func (p *plan) rest() {
-	more := 0
+	more, declined := 0, 0
 	for _, o := range p.parts {
 		if len(p.out.Copies)+len(p.out.Propose) >= p.most {
 			more++
@@ -273,6 +275,10 @@ func (p *plan) rest() {
 		}
 		u, ok := p.unit(o, p.texts)
 		if !ok {
+			continue
+		}
+		if p.declined != nil && p.declined(u) {
+			declined++
 			continue
 		}
 		if !o.copies {
@@ -288,6 +294,9 @@ func (p *plan) rest() {
 	}
 	if more > 0 {
 		p.report.Notes = append(p.report.Notes, fmt.Sprintf("%s are left for the next dream: one makes %d.", number(more, "more proposal"), p.most))
+	}
+	if declined > 0 {
+		p.report.Notes = append(p.report.Notes, fmt.Sprintf("%s that somebody discarded before: not made again, as long as the texts are the same.", number(declined, "proposal")))
 	}
 	if p.wiki > 0 {
 		p.report.Notes = append(p.report.Notes, fmt.Sprintf("%s in double brackets mean no topic; they may be wishes, and were left alone.", number(p.wiki, "name")))

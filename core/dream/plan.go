@@ -49,6 +49,8 @@ type plan struct {
 	report *Report
 	limits memdir.Limits
 	most   int // units of each list
+	// declined says that somebody discarded a unit before; may be nil.
+	declined func(proposal.Unit) bool
 	// last is the parse of the index that was asked for last: all proposals stand on one.
 	last *memfile.Index
 	said map[string][][2]string // title and summary of its entries, by topic, folded

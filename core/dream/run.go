@@ -172,9 +172,14 @@ func (s Setting) mechanical(ctx context.Context, m *memory.Memory, o RunOptions)
 	if err != nil {
 		return nil, err
 	}
+	declined, err := proposal.Of(m).Declined(job.Dream)
+	if err != nil {
+		return nil, err
+	}
 	l := s.Config.Limits
 	work, err := Mechanical(ctx, v, MechanicalOptions{Fixer: o.Fixer, Now: s.Env.Time(), Rule: s.rule(),
-		Limits: memdir.Limits{TopicBytes: l.TopicBytes, ScanLines: l.ScanLines, EntryLength: l.EntryLength}})
+		Declined: func(u proposal.Unit) bool { return declined[proposal.Key(u)] },
+		Limits:   memdir.Limits{TopicBytes: l.TopicBytes, ScanLines: l.ScanLines, EntryLength: l.EntryLength}})
 	if err != nil {
 		return nil, err
 	}
@@ -195,12 +200,18 @@ func (s Setting) work(ctx context.Context, m *memory.Memory, o RunOptions, out *
 	r := work.Report
 	out.Report = r
 	store := proposal.Of(m)
+	same := ""
+	if len(wait) > 0 && policy != proposal.Review {
+		if same, err = store.Same(job.Dream, wait); err != nil {
+			return err
+		}
+	}
 	mend := ctx
 	if !slices.ContainsFunc(now, func(u proposal.Unit) bool { return u.Deletes }) {
 		mend = memory.KeepTimes(ctx) // what rules mend was not touched by anybody
 	}
 	first, err := store.Settle(mend, proposal.Submission{Job: o.Job, Kind: job.Dream, Title: "dream: what loses nothing", Report: r.Markdown(),
-		Origin: m.Origin(), Policy: policy, Units: now, Supersedes: job.Dream})
+		Origin: m.Origin(), Policy: policy, Units: now, Supersedes: job.Dream, Keep: same})
 	if err != nil {
 		return err
 	}
@@ -209,6 +220,17 @@ func (s Setting) work(ctx context.Context, m *memory.Memory, o RunOptions, out *
 	r.waits(first.Held)
 	if len(wait) == 0 {
 		return nil
+	}
+	if same != "" && first.Proposal == nil {
+		out.Proposals, out.Waiting = append(out.Proposals, same), len(wait)
+		out.Notes = append(out.Notes, fmt.Sprintf("What waits is what waited before, as %s.", same))
+		return nil
+	}
+	if same != "" { // the first half waits as well, and the second stands on it
+		if _, err := store.Supersede(ctx, job.Dream, first.Proposal.ID); err != nil {
+			return err
+		}
+		out.Superseded = append(out.Superseded, same)
 	}
 	of := o.Job
 	if first.Proposal != nil {
