@@ -41,6 +41,9 @@ type Outcome struct {
 	Report          *Report
 }
 
+// maxProblems is how many files are named that could not be read.
+const maxProblems = 20
+
 // Rules of diagnostics that the mechanical part has turns of its own for.
 const (
 	ruleOrphan    = "orphan-topic"
@@ -76,6 +79,13 @@ func Mechanical(ctx context.Context, v *memdir.View, o MechanicalOptions) (*Outc
 	why, err := p.fix(ctx, o)
 	if err != nil {
 		return nil, err
+	}
+	for i, x := range v.Problems {
+		if i == maxProblems {
+			p.report.Notes = append(p.report.Notes, fmt.Sprintf("%d more files were not read.", len(v.Problems)-i))
+			break
+		}
+		p.report.Notes = append(p.report.Notes, fmt.Sprintf("Not read: %s %s", memdir.ShownName(x.Path), memdir.Shown(x.Message, maxItemText)))
 	}
 	if n := len(v.Logs); n > 0 {
 		p.report.Notes = append(p.report.Notes, fmt.Sprintf("%s: distilling them needs a model, so they were left alone.", number(n, "daily log")))
@@ -164,8 +174,18 @@ func (p *plan) fix(ctx context.Context, o MechanicalOptions) (why map[string][]s
 			why[x.Path] = append(why[x.Path], memdir.Shown(x.Words, maxItemText))
 		}
 	}
+	p.refused(m.Refused)
 	p.judge(m.Left)
 	return why, nil
+}
+
+// refused reports what rules would mend and may not, pinned topics aside.
+func (p *plan) refused(list []Mend) {
+	for _, x := range list {
+		if x.Path != memfile.IndexName && !p.pinned(x.Path) {
+			p.report.Left = append(p.report.Left, Item{What: fmt.Sprintf("%s:%d", memdir.ShownName(x.Path), x.Line), Why: memdir.Shown(x.Words, maxItemText)})
+		}
+	}
 }
 
 // judge reports what needs a model or a person.
@@ -180,12 +200,16 @@ func (p *plan) judge(left []Mend) {
 
 var errPinned = errors.New("the topic is pinned")
 
-// keepsPinned refuses what changes a pinned topic or takes its entry out.
+// keepsPinned refuses what changes a pinned topic or takes its entry out, and what changes
+// a file whose name mem does not write: it would be refused later, dream after dream.
 func (p *plan) keepsPinned(c change.Change) error {
 	for _, f := range c.Files {
 		if f.Path != memfile.IndexName {
 			if p.pinned(f.Path) {
 				return errPinned
+			}
+			if err := memdir.CheckTopicPath(f.Path); err != nil {
+				return err
 			}
 			continue
 		}

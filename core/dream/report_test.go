@@ -135,3 +135,44 @@ func TestNoMoreUnitsThanAreTaken(t *testing.T) {
 	}
 	t.Error("it does not come to an end")
 }
+
+// TestWhatIsNotTouchedIsTold: files that are not read, and those whose name mem does not
+// write, are told and stay; the index gets no entry that hides something.
+func TestWhatIsNotTouchedIsTold(t *testing.T) {
+	body := "Alpha says one thing about the release procedure, namely that it runs each Tuesday at nine.\n"
+	g := of(map[string]string{
+		"MEMORY.md":                      "# Memory\n\n- [a](a.md) — first\n",
+		"a.md":                           topicText("a", "first", "project", body),
+		"nul.md":                         topicText("nul", "a: b", "project", "Binary \x00 here."),
+		"c\x01\x1b[31md.md":              topicText("c", "c: \x1b[31m", "project", "Another thing."),
+		"dir.md/inner.md":                topicText("inner", "inside", "project", "Inner."),
+		"escaped.md":                     "---\nname: escaped\ndescription: \"one \\e[31mtwo\"\ntype: project\n---\n\nWhat it says.\n",
+		"deep/\u202egnp.md":              topicText("rtl", "rtl", "project", "Right to left."),
+		strings.Repeat("x", 240) + ".md": topicText("long", "long", "project", "Long name."),
+	})
+	out := g.dream(t)
+	after := g.applied(t, out.Apply...)
+	if strings.ContainsAny(after.files["MEMORY.md"], "\x00\x01\x1b\u202e") {
+		t.Errorf("the index is\n%q", after.files["MEMORY.md"])
+	}
+	if !strings.Contains(after.files["MEMORY.md"], "[escaped](escaped.md)") {
+		t.Errorf("the index is\n%s", after.files["MEMORY.md"])
+	}
+	said := out.Report.Markdown()
+	if !strings.Contains(said, "Not read: dir.md") {
+		t.Errorf("dir.md is not told:\n%s", said)
+	}
+	for _, u := range out.Apply {
+		for _, f := range u.Change.Files {
+			if f.Path != "MEMORY.md" && memdir.CheckTopicPath(f.Path) != nil {
+				t.Errorf("%q would be changed, which mem does not do", f.Path)
+			}
+		}
+	}
+	if !strings.Contains(said, "nul.md:") {
+		t.Errorf("nul.md is not told:\n%s", said)
+	}
+	if again := after.dream(t); len(again.Apply) > 0 {
+		t.Errorf("a second dream applies\n%s", diffOf(again.Apply))
+	}
+}
