@@ -12,6 +12,7 @@ import (
 	"mem/core/dream"
 	"mem/core/job"
 	"mem/core/memdir"
+	"mem/core/memfile"
 	"mem/core/proposal"
 )
 
@@ -171,6 +172,40 @@ func TestWhatIsNotTouchedIsTold(t *testing.T) {
 	}
 	if !strings.Contains(said, "nul.md:") {
 		t.Errorf("nul.md is not told:\n%s", said)
+	}
+	if again := after.dream(t); len(again.Apply) > 0 {
+		t.Errorf("a second dream applies\n%s", diffOf(again.Apply))
+	}
+}
+
+// TestOrphansGetRoom: where the index is full of details, these move into their topics, and
+// every topic gets its entry.
+func TestOrphansGetRoom(t *testing.T) {
+	g := of(map[string]string{"MEMORY.md": "# Memory\n\n"})
+	for i := range 60 {
+		p := fmt.Sprintf("t%d.md", i)
+		g.files[p], g.times[p] = topicText(fmt.Sprintf("t%d", i), fmt.Sprintf("about w%dx", i), "project", fmt.Sprintf("w%dx is said by w%dx alone.", i, i+100)), now
+		if i < 20 {
+			g.files["MEMORY.md"] += fmt.Sprintf("- [t%d](%s) — about w%dx\n", i, p, i)
+			for k := range 8 {
+				g.files["MEMORY.md"] += fmt.Sprintf("  - w%dx is a detail\n", 1000+i*10+k)
+			}
+		}
+	}
+	g.times["MEMORY.md"] = now
+	out := g.dream(t)
+	after := g.applied(t, out.Apply...)
+	x := memfile.ParseIndex(after.files["MEMORY.md"])
+	for p := range g.files {
+		if p != "MEMORY.md" && x.Entry(p) == nil {
+			t.Errorf("%s has no entry", p)
+		}
+	}
+	if n := x.Text().Lines(); n > 200 {
+		t.Errorf("the index has %d lines", n)
+	}
+	if l := lost(wordsOf(g.files), wordsOf(after.files)); len(l) > 0 {
+		t.Errorf("lost %v", l)
 	}
 	if again := after.dream(t); len(again.Apply) > 0 {
 		t.Errorf("a second dream applies\n%s", diffOf(again.Apply))
