@@ -20,6 +20,8 @@ type result struct {
 	index  *change.File // nil where it did not change
 	// base and want are the index before and after.
 	base, want *memfile.Index
+	// without is the index where what deletes waits, nil where it did not change.
+	without *memfile.Index
 }
 
 // touchedFile is one file that changed.
@@ -210,6 +212,7 @@ func (r *result) units() []proposal.Unit {
 	}
 	if r.index != nil {
 		without := r.indexWithout(waits)
+		r.without = memfile.ParseIndex(without)
 		if f, ok := change.EditFile(memfile.IndexName, r.base.Text().String(), change.Lines(r.base.Text().String(), without)); ok {
 			f.Kind = r.index.Kind
 			if r.index.Kind == change.Create {
@@ -286,7 +289,7 @@ func (r *result) waiting(g []*touchedFile) proposal.Unit {
 		}
 	}
 	for _, p := range gone {
-		apply(x.Remove(p))
+		apply(r.outOf(x, p))
 	}
 	base := r.base.Text().String()
 	if r.index != nil && r.index.Kind != change.Create {

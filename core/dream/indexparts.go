@@ -52,6 +52,7 @@ func (r *result) putBack(x *memfile.Index, path string) (edits []text.Edit) {
 		if !strings.HasSuffix(words, "\n") {
 			words += "\n"
 		}
+		words += r.lostDetails(r.base, e)
 		edits = append(edits, text.Edit{Span: text.Span{Start: at, End: at}, New: lead + words})
 	}
 	return edits
@@ -82,6 +83,65 @@ func (r *result) placeFor(x *memfile.Index, e memfile.Entry) (at int, lead strin
 		lead = "\n"
 	}
 	return behind, lead
+}
+
+// detailsOf gives the lines that stand below an entry and belong to nobody else: up to the
+// next entry, or to what is not indented below it.
+func detailsOf(x *memfile.Index, e memfile.Entry) text.Span {
+	t := x.Text()
+	out := text.Span{Start: e.Span.End, End: below(x, e)}
+	for _, other := range x.Entries {
+		if start := t.FullLine(other.Line).Start; start >= out.Start && start < out.End {
+			out.End = start
+		}
+	}
+	return out
+}
+
+// lostDetails gives the lines below an entry of the base, or of what became of it, that the result has nowhere in the
+// index: they went with the entry.
+func (r *result) lostDetails(x *memfile.Index, e memfile.Entry) string {
+	want := map[string]bool{}
+	for l := range strings.Lines(r.want.Text().String()) {
+		want[strings.TrimSpace(l)] = true
+	}
+	var b strings.Builder
+	for l := range strings.Lines(x.Text().Slice(detailsOf(x, e))) {
+		if !want[strings.TrimSpace(l)] {
+			b.WriteString(ended(l, "\n"))
+		}
+	}
+	return b.String()
+}
+
+// outOf gives the edits that take the entries of a topic out of the base, with what went
+// below them.
+func (r *result) outOf(x *memfile.Index, path string) []text.Edit {
+	for _, e := range listed(x, path) {
+		if r.lostDetails(x, e) == "" {
+			return x.Remove(path)
+		}
+	}
+	return without(x, path)
+}
+
+// without gives the edits that take out the entries of a topic with the details below them.
+func without(x *memfile.Index, path string) []text.Edit {
+	var out []text.Edit
+	gone := 0
+	for _, e := range x.Remove(path) {
+		if e.Start < gone {
+			continue // a link among details that go
+		}
+		for _, at := range x.Entries {
+			if at.Span == e.Span && e.New == "" {
+				e.End = max(e.End, detailsOf(x, at).End)
+				gone = e.End
+			}
+		}
+		out = append(out, e)
+	}
+	return out
 }
 
 // below gives where the lines end that are indented below an entry, and so belong to it.
