@@ -344,8 +344,12 @@ func (r *result) reworded(x *memfile.Index, f *touchedFile) *memfile.Index {
 		words := r.want.Text().Slice(e.Span)
 		switch {
 		case i < len(old):
-			if x.Text().Slice(old[i].Span) != words {
-				edits = append(edits, text.Edit{Span: old[i].Span, New: words})
+			span, kept := r.rest(x, old[i])
+			if kept != "" {
+				words = ended(words, "\n") + kept
+			}
+			if x.Text().Slice(span) != words {
+				edits = append(edits, text.Edit{Span: span, New: words})
 			}
 		case i == 0:
 			edits = append(edits, x.Insert(strings.TrimSpace(r.want.Text().Slice(r.want.Text().Line(e.Line))))...)

@@ -43,6 +43,9 @@ func (r *result) putBack(x *memfile.Index, path string) (edits []text.Edit) {
 	for i, e := range old {
 		words := r.base.Text().Slice(e.Span)
 		if i < len(now) {
+			if lost := r.lostDetails(r.base, e); lost != "" {
+				words = ended(words, "\n") + lost
+			}
 			if x.Text().Slice(now[i].Span) != words {
 				edits = append(edits, text.Edit{Span: now[i].Span, New: words})
 			}
@@ -112,6 +115,27 @@ func (r *result) lostDetails(x *memfile.Index, e memfile.Entry) string {
 		}
 	}
 	return b.String()
+}
+
+// rest gives an entry of what the base became with the details below it, and those of them
+// that the result has in the index still.
+func (r *result) rest(x *memfile.Index, e memfile.Entry) (span text.Span, kept string) {
+	lost := r.lostDetails(x, e)
+	if lost == "" {
+		return e.Span, ""
+	}
+	gone := map[string]bool{}
+	for l := range strings.Lines(lost) {
+		gone[strings.TrimSpace(l)] = true
+	}
+	below := detailsOf(x, e)
+	var b strings.Builder
+	for l := range strings.Lines(x.Text().Slice(below)) {
+		if !gone[strings.TrimSpace(l)] {
+			b.WriteString(l)
+		}
+	}
+	return text.Span{Start: e.Span.Start, End: max(below.End, e.Span.End)}, b.String()
 }
 
 // outOf gives the edits that take the entries of a topic out of the base, with what went
