@@ -236,6 +236,12 @@ func (s Setting) reportOf(r *result, units []proposal.Unit, policy proposal.Poli
 	out := &Report{Engine: by, Before: first.Before, After: first.After, Notes: append(slices.Clone(first.Notes), r.unproven()...)}
 	if r.index != nil {
 		out.After = memdir.FillOf(r.want, s.rule())
+		if policy == proposal.HoldDeletions && r.without != nil {
+			out.After = memdir.FillOf(r.without, s.rule())
+		}
+		if w := out.After.Warning; w != "" {
+			out.Left = append(out.Left, Item{What: memfile.IndexName, Why: w})
+		}
 	} else {
 		out.After = out.Before
 	}

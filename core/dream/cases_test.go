@@ -214,3 +214,15 @@ func TestReportIsBounded(t *testing.T) {
 }
 
 var _ = dream.Mechanical
+
+// TestDetailsOfWhatIsGoneStay: what stands below an entry that leads nowhere is nowhere else.
+func TestDetailsOfWhatIsGoneStay(t *testing.T) {
+	index := "# Memory\n\n- [first](first.md) — the first\n  - of the first\n- [gone](gone.md) — was there\n  - of the gone one\n- [lost](lost.md) — nothing below\n- [last](last.md) — the last\n  - of the last\n"
+	m := of(map[string]string{"MEMORY.md": index, "first.md": topicText("first", "the first", "project", "One."), "last.md": topicText("last", "the last", "project", "Three.")})
+	out := m.dream(t)
+	all := m.applied(t, slices.Concat(out.Apply, out.Copies, out.Propose)...)
+	want := strings.Replace(strings.Replace(index, "[gone](gone.md)", "gone", 1), "- [lost](lost.md) — nothing below\n", "", 1)
+	if got := all.files["MEMORY.md"]; got != want {
+		t.Errorf("the index is\n%s", got)
+	}
+}

@@ -2,9 +2,11 @@ package dream
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"mem/core/memdir"
+	"mem/core/memfile"
 )
 
 // claim is what an agent says that it did. It serves to explain what the files show, and
@@ -78,4 +80,24 @@ func (c claim) about(path string) bool {
 		}
 	}
 	return c.Into == path
+}
+
+// unproven gives what the agent claims and the files do not show.
+func (r *result) unproven() (out []string) {
+	for _, c := range r.claims {
+		var missing []string
+		for _, p := range c.Files {
+			if p == memfile.IndexName && r.index != nil {
+				continue
+			}
+			f := r.by[p]
+			if f == nil || (c.Did == "dropped" || c.Did == "merged" && p != c.Into) && f.stays && !f.loses {
+				missing = append(missing, memdir.ShownName(p))
+			}
+		}
+		if len(missing) > 0 {
+			out = append(out, fmt.Sprintf("It says that it %s %s, and the files do not show that.", memdir.Shown(c.Did, 20), strings.Join(missing[:min(len(missing), 5)], ", ")))
+		}
+	}
+	return out
 }

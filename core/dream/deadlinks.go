@@ -76,6 +76,9 @@ func (p *plan) deadLink(target string) bool {
 		if to != "" {
 			o.retarget[target] = to
 			why += fmt.Sprintf("; the index links %s instead", name(to))
+		} else if p.detailed(target) {
+			o.unlink = append(o.unlink, target)
+			why += "; what stands below its entry stays"
 		} else {
 			o.entries = append(o.entries, target)
 		}
@@ -84,4 +87,10 @@ func (p *plan) deadLink(target string) bool {
 	o.sources = append(o.sources, from...)
 	o.items = append(o.items, Item{What: "Take out links to " + name(target), Why: why, Sources: from})
 	return true
+}
+
+// detailed reports whether details stand below an entry of a path in the index.
+func (p *plan) detailed(path string) bool {
+	x := p.parsed(p.texts[memfile.IndexName])
+	return slices.ContainsFunc(listed(x, path), func(e memfile.Entry) bool { return detailsOf(x, e).Len() > 0 })
 }

@@ -20,6 +20,9 @@ type MendOptions struct {
 	Skip []string // but not of these
 	// Unsafe admits fixes that move text or need judgement.
 	Unsafe bool
+	// Room is how many lines of the index are to be left free: its limits count as so much
+	// lower.
+	Room int
 	// Accept may refuse a change. It is asked for several at once, and for each where it refuses.
 	Accept func(change.Change) error
 }

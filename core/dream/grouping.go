@@ -16,6 +16,8 @@ type result struct {
 	index  *change.File // nil where it did not change
 	// base and want are the index before and after.
 	base, want *memfile.Index
+	// without is the index where what deletes waits, nil where it did not change.
+	without *memfile.Index
 }
 
 // touchedFile is one file that changed.

@@ -37,21 +37,146 @@ func (r *result) indexWithout(waits [][]*touchedFile) string {
 }
 
 // putBack gives the edits that let a topic have the entries of the base: in the place of
-// those that it has, or where they stood.
+// those that it has, or behind the entry that stood before.
 func (r *result) putBack(x *memfile.Index, path string) (edits []text.Edit) {
 	old, now := listed(r.base, path), listed(x, path)
 	now = append(now, r.successors(x, path)...)
 	for i, e := range old {
 		words := r.base.Text().Slice(e.Span)
 		if i < len(now) {
+			if lost := r.lostDetails(r.base, e); lost != "" {
+				words = ended(words, "\n") + lost
+			}
 			if x.Text().Slice(now[i].Span) != words {
 				edits = append(edits, text.Edit{Span: now[i].Span, New: words})
 			}
 			continue
 		}
-		edits = append(edits, x.PutBack(r.base, e)...)
+		at, lead := r.placeFor(x, e)
+		if !strings.HasSuffix(words, "\n") {
+			words += "\n"
+		}
+		words += r.lostDetails(r.base, e)
+		edits = append(edits, text.Edit{Span: text.Span{Start: at, End: at}, New: lead + words})
 	}
 	return edits
+}
+
+// placeFor gives where an entry of the base goes in another index: behind the next one
+// before it that is there, else before the first.
+func (r *result) placeFor(x *memfile.Index, e memfile.Entry) (at int, lead string) {
+	src := x.Text().String()
+	behind := -1
+	for _, before := range r.base.Entries {
+		if before.Span.Start >= e.Span.Start {
+			break
+		}
+		if l := listed(x, before.Target); before.List && len(l) > 0 {
+			behind = below(x, l[len(l)-1])
+		}
+	}
+	if behind < 0 {
+		for _, first := range x.Entries {
+			if first.List {
+				return first.Span.Start, ""
+			}
+		}
+		behind = len(src)
+	}
+	if behind > 0 && !strings.HasSuffix(src[:behind], "\n") {
+		lead = "\n"
+	}
+	return behind, lead
+}
+
+// detailsOf gives the lines that stand below an entry and belong to nobody else: up to the
+// next entry, or to what is not indented below it.
+func detailsOf(x *memfile.Index, e memfile.Entry) text.Span {
+	t := x.Text()
+	out := text.Span{Start: e.Span.End, End: below(x, e)}
+	for _, other := range x.Entries {
+		if start := t.FullLine(other.Line).Start; start >= out.Start && start < out.End {
+			out.End = start
+		}
+	}
+	return out
+}
+
+// lostDetails gives the lines below an entry of the base, or of what became of it, that the result has nowhere in the
+// index: they went with the entry.
+func (r *result) lostDetails(x *memfile.Index, e memfile.Entry) string {
+	want := map[string]bool{}
+	for l := range strings.Lines(r.want.Text().String()) {
+		want[strings.TrimSpace(l)] = true
+	}
+	var b strings.Builder
+	for l := range strings.Lines(x.Text().Slice(detailsOf(x, e))) {
+		if !want[strings.TrimSpace(l)] {
+			b.WriteString(ended(l, "\n"))
+		}
+	}
+	return b.String()
+}
+
+// rest gives an entry of what the base became with the details below it, and those of them
+// that the result has in the index still.
+func (r *result) rest(x *memfile.Index, e memfile.Entry) (span text.Span, kept string) {
+	lost := r.lostDetails(x, e)
+	if lost == "" {
+		return e.Span, ""
+	}
+	gone := map[string]bool{}
+	for l := range strings.Lines(lost) {
+		gone[strings.TrimSpace(l)] = true
+	}
+	below := detailsOf(x, e)
+	var b strings.Builder
+	for l := range strings.Lines(x.Text().Slice(below)) {
+		if !gone[strings.TrimSpace(l)] {
+			b.WriteString(l)
+		}
+	}
+	return text.Span{Start: e.Span.Start, End: max(below.End, e.Span.End)}, b.String()
+}
+
+// outOf gives the edits that take the entries of a topic out of the base, with what went
+// below them.
+func (r *result) outOf(x *memfile.Index, path string) []text.Edit {
+	for _, e := range listed(x, path) {
+		if r.lostDetails(x, e) == "" {
+			return x.Remove(path)
+		}
+	}
+	return without(x, path)
+}
+
+// without gives the edits that take out the entries of a topic with the details below them.
+func without(x *memfile.Index, path string) []text.Edit {
+	var out []text.Edit
+	gone := 0
+	for _, e := range x.Remove(path) {
+		if e.Start < gone {
+			continue // a link among details that go
+		}
+		for _, at := range x.Entries {
+			if at.Span == e.Span && e.New == "" {
+				e.End = max(e.End, detailsOf(x, at).End)
+				gone = e.End
+			}
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// below gives where the lines end that are indented below an entry, and so belong to it.
+func below(x *memfile.Index, e memfile.Entry) int {
+	t := x.Text()
+	i := t.LineAt(max(e.Span.End-1, e.Span.Start)) + 1
+	for i < t.Lines() && deeper(t.Slice(t.Line(i)), e.Indent) {
+		i++
+	}
+	return max(t.FullLine(i-1).End, e.Span.End)
 }
 
 // successors gives the entries that took the place of those of a topic that went: what was
@@ -122,8 +247,12 @@ func (r *result) reworded(x *memfile.Index, f *touchedFile) *memfile.Index {
 		words := r.want.Text().Slice(e.Span)
 		switch {
 		case i < len(old):
-			if x.Text().Slice(old[i].Span) != words {
-				edits = append(edits, text.Edit{Span: old[i].Span, New: words})
+			span, kept := r.rest(x, old[i])
+			if kept != "" {
+				words = ended(words, "\n") + kept
+			}
+			if x.Text().Slice(span) != words {
+				edits = append(edits, text.Edit{Span: span, New: words})
 			}
 		case i == 0:
 			edits = append(edits, x.Insert(strings.TrimSpace(r.want.Text().Slice(r.want.Text().Line(e.Line))))...)

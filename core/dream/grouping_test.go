@@ -240,6 +240,11 @@ func TestUnitsOfAnyResult(t *testing.T) {
 		if n, was := index.Text().Lines(), before.Text().Lines(); n > was+1 {
 			t.Errorf("seed %d: what is applied makes the index longer, %d lines for %d\n%s", seed, n, was, part[memfile.IndexName])
 		}
+		for l := range strings.Lines(w.base[memfile.IndexName]) {
+			if strings.Contains(l, "- detail ") && !strings.Contains(part[memfile.IndexName], l) {
+				t.Errorf("seed %d: without a question the index lost %q\n%s", seed, l, part[memfile.IndexName])
+			}
+		}
 		if l := astray(part[memfile.IndexName]); l != "" {
 			t.Errorf("seed %d: what stood below an entry stands below another: %s\n%s", seed, l, part[memfile.IndexName])
 		}

@@ -41,6 +41,7 @@ func (r *result) units() []proposal.Unit {
 	}
 	if r.index != nil {
 		without := r.indexWithout(waits)
+		r.without = memfile.ParseIndex(without)
 		if f, ok := change.EditFile(memfile.IndexName, r.base.Text().String(), change.Lines(r.base.Text().String(), without)); ok {
 			f.Kind = r.index.Kind
 			if r.index.Kind == change.Create {
@@ -117,7 +118,7 @@ func (r *result) waiting(g []*touchedFile) proposal.Unit {
 		}
 	}
 	for _, p := range gone {
-		apply(x.Remove(p))
+		apply(r.outOf(x, p))
 	}
 	base := r.base.Text().String()
 	if r.index != nil && r.index.Kind != change.Create {
@@ -183,24 +184,4 @@ func (r *result) explain(u *proposal.Unit) {
 		u.Reason = strings.Join(reasons, "; ")
 	}
 	u.Sources = compact(append(u.Sources, sources...))
-}
-
-// unproven gives what the agent claims and the files do not show.
-func (r *result) unproven() (out []string) {
-	for _, c := range r.claims {
-		var missing []string
-		for _, p := range c.Files {
-			if p == memfile.IndexName && r.index != nil {
-				continue
-			}
-			f := r.by[p]
-			if f == nil || (c.Did == "dropped" || c.Did == "merged" && p != c.Into) && f.stays && !f.loses {
-				missing = append(missing, memdir.ShownName(p))
-			}
-		}
-		if len(missing) > 0 {
-			out = append(out, fmt.Sprintf("It says that it %s %s, and the files do not show that.", memdir.Shown(c.Did, 20), strings.Join(missing[:min(len(missing), 5)], ", ")))
-		}
-	}
-	return out
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"mem/core/memdir"
 	"mem/core/memfile"
@@ -18,16 +19,14 @@ func (p *plan) index(ctx context.Context, o MechanicalOptions, linkedOnly bool) 
 		return nil, err
 	}
 	if o.Fixer != nil && !linkedOnly {
-		for _, turn := range []struct {
-			only   []string
-			unsafe bool
-		}{
-			{[]string{ruleTooLong, ruleTooLarge}, true}, // moving is safe enough: every word stays
-			{[]string{ruleOrphan}, false},
-		} {
-			if err := p.mendIndex(ctx, o, u, MendOptions{Only: turn.only, Unsafe: turn.unsafe, Accept: p.keepsPinned}); err != nil {
-				return nil, err
-			}
+		// Moving is safe enough: every word stays.
+		left, err := p.mendIndex(ctx, o, u, MendOptions{Only: []string{ruleTooLong, ruleTooLarge}, Unsafe: true, Accept: p.keepsPinned})
+		if err != nil {
+			return nil, err
+		}
+		p.leave(left)
+		if err := p.orphans(ctx, o, u); err != nil {
+			return nil, err
 		}
 		// Links that went with details into topics count for the order, too.
 		again, err := p.sort(ctx, o, u)
@@ -90,43 +89,108 @@ func (p *plan) sort(ctx context.Context, o MechanicalOptions, u *part) (changed 
 	return true, nil
 }
 
-// mendIndex cuts the index or adds what it lacks; topics that take details of it become
-// part of its unit.
-func (p *plan) mendIndex(ctx context.Context, o MechanicalOptions, u *part, opt MendOptions) error {
-	v, err := p.withPart(ctx, u)
+// orphans gives topics that the index does not lead to their entries. Where it has no room
+// for all, details that stand in it move into their topics; entries are not moved for others.
+func (p *plan) orphans(ctx context.Context, o MechanicalOptions, u *part) error {
+	add := MendOptions{Only: []string{ruleOrphan}, Accept: p.keepsPinned}
+	left, err := p.mendIndex(ctx, o, u, add)
 	if err != nil {
 		return err
 	}
+	most := p.details(u)
+	for _, room := range []int{most, most / 2} { // some may have no topic that takes them
+		room = min(room, len(left))
+		if room == 0 {
+			break
+		}
+		was := u.now[memfile.IndexName]
+		if _, err := p.mendIndex(ctx, o, u, MendOptions{Only: []string{ruleTooLong, ruleTooLarge}, Accept: p.keepsPinned, Room: room}); err != nil {
+			return err
+		}
+		if u.now[memfile.IndexName] != was {
+			if left, err = p.mendIndex(ctx, o, u, add); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	p.leave(left)
+	return nil
+}
+
+// details counts the lines of the index, as a part leaves it, that stand below entries.
+func (p *plan) details(u *part) (n int) {
+	src, ok := u.now[memfile.IndexName]
+	if !ok {
+		src = p.texts[memfile.IndexName]
+	}
+	x := memfile.ParseIndex(src)
+	entries := map[int]bool{}
+	for _, e := range x.Entries {
+		entries[e.Line] = true
+	}
+	t := x.Text()
+	for _, e := range x.Entries {
+		for i := e.Line + 1; e.List && i < t.Lines() && !entries[i] && deeper(t.Slice(t.Line(i)), e.Indent); i++ {
+			n++
+		}
+	}
+	return n
+}
+
+// leave reports what nothing mends.
+func (p *plan) leave(left []Mend) {
+	for _, x := range left {
+		p.report.Left = append(p.report.Left, Item{What: fmt.Sprintf("%s:%d", memdir.ShownName(x.Path), x.Line), Why: x.Words})
+	}
+}
+
+// mendIndex cuts the index or adds what it lacks, and gives what is left of that; topics
+// that take details of it become part of its unit.
+func (p *plan) mendIndex(ctx context.Context, o MechanicalOptions, u *part, opt MendOptions) ([]Mend, error) {
+	v, err := p.withPart(ctx, u)
+	if err != nil {
+		return nil, err
+	}
 	m, err := o.Fixer.Mend(ctx, v, opt)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, f := range m.Change.Files {
 		after, exists, err := f.After()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if exists {
 			u.now[f.Path] = after
 		}
 	}
 	words := map[string]int{}
-	var order []string
+	var order, indexed []string
 	for _, x := range m.Made {
-		w := memdir.Shown(x.Words, maxItemText)
 		if x.Rule == ruleOrphan {
-			w = "Add the entry of " + memdir.ShownName(x.Path)
+			indexed = append(indexed, memdir.ShownName(x.Path))
+			continue
 		}
+		w := memdir.Shown(x.Words, maxItemText)
 		if words[w]++; words[w] == 1 {
 			order = append(order, w)
 		}
+	}
+	if n := len(indexed); n > 0 {
+		w := "Add the entry of "
+		if n > 1 {
+			w = "Add the entries of "
+		}
+		w += strings.Join(indexed[:min(n, maxNames)], ", ")
+		if n > maxNames {
+			w += fmt.Sprintf(" and %d more", n-maxNames)
+		}
+		order = append(order, w)
 	}
 	for _, w := range order {
 		u.reasons = append(u.reasons, w+".")
 		p.report.Corrected = append(p.report.Corrected, Item{What: memfile.IndexName, Why: w})
 	}
-	for _, x := range slices.Concat(m.Refused, m.Left) {
-		p.report.Left = append(p.report.Left, Item{What: fmt.Sprintf("%s:%d", memdir.ShownName(x.Path), x.Line), Why: x.Words})
-	}
-	return nil
+	return slices.Concat(m.Refused, m.Left), nil
 }

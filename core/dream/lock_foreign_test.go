@@ -42,7 +42,7 @@ func TestForeignTakesTheLockMeanwhile(t *testing.T) {
 		t.Run(c.at+", without "+c.lacks, func(t *testing.T) {
 			b := newBed(t)
 			b.lives[20045] = "s"
-			b.lacks = without(c.lacks)
+			b.lacks = lacking(c.lacks)
 			f := foreign{b, "20045"}
 			wrote := false
 			b.instant = func(at string) {

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 }
 
 func dreamer(dir, state string) int {
-	l := &Lock{Directory: dir, State: state, Now: time.Now, lacks: without(os.Getenv(envLacks))}
+	l := &Lock{Directory: dir, State: state, Now: time.Now, lacks: lacking(os.Getenv(envLacks))}
 	if n, step, ok := strings.Cut(os.Getenv(envKillAt), " "); ok {
 		left, _ := strconv.Atoi(n)
 		l.instant = func(at string) {
@@ -93,8 +93,8 @@ func dreamer(dir, state string) int {
 	return 0
 }
 
-// without gives a file system that lacks something, as Lock knows it.
-func without(what string) func(string) error {
+// lacking gives a file system that lacks something, as Lock knows it.
+func lacking(what string) func(string) error {
 	return func(s string) error {
 		if what != "" && strings.Contains(what, s) {
 			return errors.ErrUnsupported

@@ -23,6 +23,11 @@ type MechanicalOptions struct {
 	Rule memdir.Rule
 	// Limits are those within which the View was read.
 	Limits memdir.Limits
+	// Declined says that somebody discarded just this before; nil says that of nothing.
+	Declined func(proposal.Unit) bool
+	// Most is how many units each list has at most, 0 for what a proposal may have. The next
+	// dream makes the others.
+	Most int
 }
 
 // Outcome is what the mechanical part came to. Nothing is written.
@@ -35,6 +40,9 @@ type Outcome struct {
 	Copies, Propose []proposal.Unit
 	Report          *Report
 }
+
+// maxProblems is how many files are named that could not be read.
+const maxProblems = 20
 
 // Rules of diagnostics that the mechanical part has turns of its own for.
 const (
@@ -55,8 +63,11 @@ func Mechanical(ctx context.Context, v *memdir.View, o MechanicalOptions) (*Outc
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{library: lib, disk: map[string]string{}, times: map[string]time.Time{}, owner: map[string]*part{}, limits: o.Limits,
+	p := &plan{library: lib, disk: map[string]string{}, times: map[string]time.Time{}, owner: map[string]*part{}, limits: o.Limits, most: o.Most, declined: o.Declined,
 		report: &Report{Engine: "none", Before: memdir.FillOf(v.Index, o.Rule), Notes: lib.notes}}
+	if p.most <= 0 {
+		p.most = proposal.MaxUnits
+	}
 	p.out = &Outcome{Report: p.report}
 	if v.Index.Exists {
 		p.disk[memfile.IndexName] = v.Index.Text().String()
@@ -68,6 +79,13 @@ func Mechanical(ctx context.Context, v *memdir.View, o MechanicalOptions) (*Outc
 	why, err := p.fix(ctx, o)
 	if err != nil {
 		return nil, err
+	}
+	for i, x := range v.Problems {
+		if i == maxProblems {
+			p.report.Notes = append(p.report.Notes, fmt.Sprintf("%d more files were not read.", len(v.Problems)-i))
+			break
+		}
+		p.report.Notes = append(p.report.Notes, fmt.Sprintf("Not read: %s %s", memdir.ShownName(x.Path), memdir.Shown(x.Message, maxItemText)))
 	}
 	if n := len(v.Logs); n > 0 {
 		p.report.Notes = append(p.report.Notes, fmt.Sprintf("%s: distilling them needs a model, so they were left alone.", number(n, "daily log")))
@@ -137,19 +155,37 @@ func (p *plan) fix(ctx context.Context, o MechanicalOptions) (why map[string][]s
 	if err != nil {
 		return nil, err
 	}
+	more := 0
 	for _, f := range m.Change.Files {
 		if after, exists, err := f.After(); err == nil && exists && f.Kind == change.Edit {
+			if len(why) == p.most-1 && f.Path != memfile.IndexName { // the index has one of its own
+				more++
+				continue
+			}
 			p.texts[f.Path] = after
 			why[f.Path] = []string{}
 		}
+	}
+	if more > 0 {
+		p.report.Notes = append(p.report.Notes, fmt.Sprintf("%s to mend are left for the next dream: one does %d.", number(more, "more topic"), p.most-1))
 	}
 	for _, x := range m.Made {
 		if _, ok := why[x.Path]; ok {
 			why[x.Path] = append(why[x.Path], memdir.Shown(x.Words, maxItemText))
 		}
 	}
+	p.refused(m.Refused)
 	p.judge(m.Left)
 	return why, nil
+}
+
+// refused reports what rules would mend and may not, pinned topics aside.
+func (p *plan) refused(list []Mend) {
+	for _, x := range list {
+		if x.Path != memfile.IndexName && !p.pinned(x.Path) {
+			p.report.Left = append(p.report.Left, Item{What: fmt.Sprintf("%s:%d", memdir.ShownName(x.Path), x.Line), Why: memdir.Shown(x.Words, maxItemText)})
+		}
+	}
 }
 
 // judge reports what needs a model or a person.
@@ -164,12 +200,16 @@ func (p *plan) judge(left []Mend) {
 
 var errPinned = errors.New("the topic is pinned")
 
-// keepsPinned refuses what changes a pinned topic or takes its entry out.
+// keepsPinned refuses what changes a pinned topic or takes its entry out, and what changes
+// a file whose name mem does not write: it would be refused later, dream after dream.
 func (p *plan) keepsPinned(c change.Change) error {
 	for _, f := range c.Files {
 		if f.Path != memfile.IndexName {
 			if p.pinned(f.Path) {
 				return errPinned
+			}
+			if err := memdir.CheckTopicPath(f.Path); err != nil {
+				return err
 			}
 			continue
 		}
@@ -251,9 +291,18 @@ func prefer(a, b *topic) int {
 
 // rest makes units of what waits.
 func (p *plan) rest() {
+	more, declined := 0, 0
 	for _, o := range p.parts {
+		if len(p.out.Copies)+len(p.out.Propose) >= p.most {
+			more++
+			continue
+		}
 		u, ok := p.unit(o, p.texts)
 		if !ok {
+			continue
+		}
+		if p.declined != nil && p.declined(u) {
+			declined++
 			continue
 		}
 		if !o.copies {
@@ -266,6 +315,12 @@ func (p *plan) rest() {
 		for _, path := range slices.Sorted(maps.Keys(o.drop)) {
 			p.report.Dropped = append(p.report.Dropped, Item{What: memdir.ShownName(path), Why: "a copy"})
 		}
+	}
+	if more > 0 {
+		p.report.Notes = append(p.report.Notes, fmt.Sprintf("%s are left for the next dream: one makes %d.", number(more, "more proposal"), p.most))
+	}
+	if declined > 0 {
+		p.report.Notes = append(p.report.Notes, fmt.Sprintf("%s that somebody discarded before: not made again, as long as the texts are the same.", number(declined, "proposal")))
 	}
 	if p.wiki > 0 {
 		p.report.Notes = append(p.report.Notes, fmt.Sprintf("%s in double brackets mean no topic; they may be wishes, and were left alone.", number(p.wiki, "name")))

@@ -86,8 +86,19 @@ func TestFourPhasesOfARealisticMemory(t *testing.T) {
 	}
 	after := files(h.base)
 	x := memfile.ParseIndex(after["MEMORY.md"])
-	if l := memdir.Load(x, memdir.SeedRule()); l.Cut {
-		t.Errorf("the index is still cut: %s", l.Warning)
+	// What stood below entries is in memory still, whatever becomes of what waits; where a
+	// topic that takes it waits, that is in the index.
+	if n := x.Text().Lines(); n > 225 {
+		t.Errorf("the index has %d lines", n)
+	}
+	var all strings.Builder
+	for _, s := range after {
+		all.WriteString(s + "\n")
+	}
+	for l := range strings.Lines(before["MEMORY.md"]) {
+		if said, ok := strings.CutPrefix(strings.TrimSpace(l), "- "); ok && strings.HasPrefix(l, " ") && !strings.Contains(all.String(), said) {
+			t.Errorf("only what waits says %q", said)
+		}
 	}
 	for p := range before {
 		if _, there := after[p]; !there {

@@ -25,6 +25,7 @@ type part struct {
 	now      map[string]string // path → text; topics, and new files
 	drop     map[string]bool   // topics that go
 	entries  []string          // paths whose entries in the index go
+	unlink   []string          // paths whose entries become words, since details stand below
 	retarget map[string]string // links of the index that lead elsewhere: from → to
 	copies   bool              // all that it drops stands word for word elsewhere
 	items    []Item
@@ -48,6 +49,9 @@ type plan struct {
 	out    *Outcome
 	report *Report
 	limits memdir.Limits
+	most   int // units of each list
+	// declined says that somebody discarded a unit before; may be nil.
+	declined func(proposal.Unit) bool
 	// last is the parse of the index that was asked for last: all proposals stand on one.
 	last *memfile.Index
 	said map[string][][2]string // title and summary of its entries, by topic, folded
@@ -113,6 +117,7 @@ func (o *part) absorb(other *part) {
 	o.reasons = append(o.reasons, other.reasons...)
 	o.sources = append(o.sources, other.sources...)
 	o.entries = append(o.entries, other.entries...)
+	o.unlink = append(o.unlink, other.unlink...)
 	maps.Copy(o.now, other.now)
 	maps.Copy(o.drop, other.drop)
 	maps.Copy(o.retarget, other.retarget)
@@ -129,7 +134,7 @@ func (p *plan) unit(o *part, base map[string]string) (proposal.Unit, bool) {
 	p.units++
 	u := proposal.Unit{ID: strconv.Itoa(p.units), Title: title, Reason: strings.Join(o.reasons, " "),
 		Sources: compact(o.sources), State: proposal.Open, Change: change.Change{Op: "dream", Title: title}}
-	if index, ok := base[memfile.IndexName]; ok && (len(o.entries) > 0 || len(o.retarget) > 0) {
+	if index, ok := base[memfile.IndexName]; ok && len(o.entries)+len(o.unlink)+len(o.retarget) > 0 {
 		o.now[memfile.IndexName] = o.inIndex(p.parsed(index))
 	}
 	var last []change.File
@@ -159,7 +164,7 @@ func (p *plan) unit(o *part, base map[string]string) (proposal.Unit, bool) {
 		return u, false
 	}
 	// What goes is known here; proposal.Deletes would parse the index for each unit.
-	u.Deletes = len(o.drop) > 0 || len(o.entries) > 0 || proposal.Deletes(u.Change)
+	u.Deletes = len(o.drop) > 0 || len(o.entries)+len(o.unlink) > 0 || proposal.Deletes(u.Change)
 	return u, true
 }
 
@@ -175,6 +180,15 @@ func (o *part) inIndex(x *memfile.Index) string {
 		for _, k := range x.Links {
 			if targetOf(memfile.IndexName, k) == from {
 				edits = append(edits, memdir.Retarget(x.Text(), k, memfile.IndexName, o.retarget[from]))
+			}
+		}
+		change(edits)
+	}
+	for _, path := range o.unlink {
+		var edits []text.Edit
+		for _, k := range x.Links {
+			if targetOf(memfile.IndexName, k) == path {
+				edits = append(edits, text.Edit{Span: k.Span, New: x.Text().Slice(k.Text)})
 			}
 		}
 		change(edits)

@@ -153,7 +153,7 @@ func (a asked) done(b *strings.Builder) {
 	b.WriteString("\nRules found these places and could not decide about them. Look at each; a comparison of words is a hint, no proof:\n")
 	n := 0
 	for _, items := range [][]Item{r.Proposed, r.Left} {
-		for _, i := range items {
+		for _, i := range gathered(items) {
 			if n++; n > maxSaid {
 				continue
 			}

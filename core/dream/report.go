@@ -2,9 +2,11 @@ package dream
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mem/core/memdir"
+	"mem/core/proposal"
 )
 
 // Item is one thing that a dream did, or proposes.
@@ -46,10 +48,11 @@ func (r *Report) bound() {
 			*list = []Item{}
 		}
 		if n := len(*list) - maxItems; n > 0 {
+			rarestFirst(*list)
 			if r.More == nil {
 				r.More = map[string]int{}
 			}
-			r.More[name] = n
+			r.More[name] += n
 			*list = (*list)[:maxItems]
 		}
 		for i := range *list {
@@ -62,6 +65,97 @@ func (r *Report) bound() {
 		r.Notes = append(r.Notes[:maxItems:maxItems], fmt.Sprintf("And %d more notes.", n))
 	}
 }
+
+// likes is how many items of one reason a list keeps at least before others of that reason
+// make room for other reasons.
+const likes = 20
+
+// rarestFirst puts items whose reason many others have behind the rest, so that a list that
+// is cut still has something of everything.
+func rarestFirst(list []Item) {
+	n := map[string]int{}
+	late := make([]bool, len(list))
+	for i, x := range list {
+		n[x.Why]++
+		late[i] = n[x.Why] > likes
+	}
+	var first, rest []Item
+	for i, x := range list {
+		if late[i] {
+			rest = append(rest, x)
+		} else {
+			first = append(first, x)
+		}
+	}
+	copy(list, append(first, rest...))
+}
+
+// waits moves what units do, which wait, to what is proposed.
+func (r *Report) waits(units []proposal.Unit) {
+	held := map[string]bool{}
+	for _, u := range units {
+		for _, f := range u.Change.Files {
+			held[memdir.ShownName(f.Path)] = true
+		}
+	}
+	var proposed, done []Item
+	for _, x := range r.Corrected {
+		if held[x.What] {
+			proposed = append(proposed, x)
+		} else {
+			done = append(done, x)
+		}
+	}
+	r.Corrected, r.Proposed = done, append(proposed, r.Proposed...)
+	r.bound()
+}
+
+// told says in the report what of the outcome waits under a policy.
+func (o *Outcome) told(policy proposal.Policy) {
+	if policy != proposal.Apply { // what would be merged waits with the rest
+		o.Report.Proposed = append(slices.Clone(o.Report.Merged), o.Report.Proposed...)
+		o.Report.Merged, o.Report.Dropped = []Item{}, []Item{}
+		if n := o.Report.More["merged"]; n > 0 {
+			o.Report.More["proposed"] += n
+		}
+		delete(o.Report.More, "merged")
+		delete(o.Report.More, "dropped")
+	}
+	var held []proposal.Unit
+	for _, u := range o.Apply {
+		if policy == proposal.Review || policy == proposal.HoldDeletions && u.Deletes {
+			held = append(held, u)
+		}
+	}
+	o.Report.waits(held)
+}
+
+// gathered gives items of one reason as one, for people: the same said of forty files is
+// read once.
+func gathered(items []Item) (out []Item) {
+	at := map[string]int{}
+	names := map[int][]string{}
+	for _, x := range items {
+		i, known := at[x.Why]
+		if !known || x.Why == "" || len(x.Sources) > 0 || len(out[i].Sources) > 0 {
+			at[x.Why] = len(out)
+			i = len(out)
+			out = append(out, x)
+		}
+		names[i] = append(names[i], x.What)
+	}
+	for i := range out {
+		all := names[i]
+		out[i].What = strings.Join(all[:min(len(all), maxNames)], ", ")
+		if n := len(all) - maxNames; n > 0 {
+			out[i].What += fmt.Sprintf(" and %d more", n)
+		}
+	}
+	return out
+}
+
+// maxNames is how many places are named that one thing is said of.
+const maxNames = 20
 
 // Empty reports whether there is nothing to do.
 func (r *Report) Empty() bool {
@@ -92,7 +186,7 @@ func (r *Report) Markdown() string {
 			continue
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n", part.title)
-		for _, x := range part.items {
+		for _, x := range gathered(part.items) {
 			fmt.Fprintf(&b, "- %s", x.What)
 			if x.Why != "" {
 				fmt.Fprintf(&b, ": %s", x.Why)

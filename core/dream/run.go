@@ -84,6 +84,7 @@ func Run(ctx context.Context, m *memory.Memory, o RunOptions) (*Ran, error) {
 		if err != nil {
 			return nil, err
 		}
+		work.told(s.policy(o))
 		out.Report = work.Report
 		return out, nil
 	}
@@ -171,9 +172,14 @@ func (s Setting) mechanical(ctx context.Context, m *memory.Memory, o RunOptions)
 	if err != nil {
 		return nil, err
 	}
+	declined, err := proposal.Of(m).Declined(job.Dream)
+	if err != nil {
+		return nil, err
+	}
 	l := s.Config.Limits
 	work, err := Mechanical(ctx, v, MechanicalOptions{Fixer: o.Fixer, Now: s.Env.Time(), Rule: s.rule(),
-		Limits: memdir.Limits{TopicBytes: l.TopicBytes, ScanLines: l.ScanLines, EntryLength: l.EntryLength}})
+		Declined: func(u proposal.Unit) bool { return declined[proposal.Key(u)] },
+		Limits:   memdir.Limits{TopicBytes: l.TopicBytes, ScanLines: l.ScanLines, EntryLength: l.EntryLength}})
 	if err != nil {
 		return nil, err
 	}
@@ -190,45 +196,62 @@ func (s Setting) work(ctx context.Context, m *memory.Memory, o RunOptions, out *
 	}
 	policy := s.policy(o)
 	now, wait := work.By(policy)
-	r := work.Report
 	shown, err := told(ctx, m, policy, now)
 	if err != nil {
 		return err
 	}
-	if shown != proposal.Apply { // what would be merged waits with the rest
-		r.Proposed = append(slices.Clone(r.Merged), r.Proposed...)
-		r.Merged, r.Dropped = []Item{}, []Item{}
-	}
-	if shown == proposal.Review {
-		r.Proposed = append(slices.Clone(r.Corrected), r.Proposed...)
-		r.Corrected = []Item{}
-	}
-	r.bound()
+	work.told(shown)
+	r := work.Report
 	out.Report = r
 	store := proposal.Of(m)
+	same := ""
+	if len(wait) > 0 && policy != proposal.Review {
+		if same, err = store.Same(job.Dream, wait); err != nil {
+			return err
+		}
+	}
 	mend := ctx
 	if !slices.ContainsFunc(now, func(u proposal.Unit) bool { return u.Deletes }) {
 		mend = memory.KeepTimes(ctx) // what rules mend was not touched by anybody
 	}
 	first, err := store.Settle(mend, proposal.Submission{Job: o.Job, Kind: job.Dream, Title: "dream: what loses nothing", Report: r.Markdown(),
-		Origin: m.Origin(), Policy: policy, Units: now, Supersedes: job.Dream})
+		Origin: m.Origin(), Policy: policy, Units: now, Supersedes: job.Dream, Keep: same})
 	if err != nil {
 		return err
 	}
 	out.take(first)
 	out.Superseded = first.Superseded
+	r.waits(first.Held)
 	if len(wait) == 0 {
 		return nil
+	}
+	if same != "" && first.Proposal == nil {
+		out.Proposals, out.Waiting = append(out.Proposals, same), len(wait)
+		out.Notes = append(out.Notes, fmt.Sprintf("What waits is what waited before, as %s.", same))
+		return nil
+	}
+	if same != "" { // the first half waits as well, and the second stands on it
+		if _, err := store.Supersede(ctx, job.Dream, first.Proposal.ID); err != nil {
+			return err
+		}
+		out.Superseded = append(out.Superseded, same)
 	}
 	of := o.Job
 	if first.Proposal != nil {
 		of = "" // a second result of one job would take the place of the first
 		out.Notes = append(out.Notes, fmt.Sprintf("What waits in the second proposal stands on the first, %s: decide that one before.", first.Proposal.ID))
 	}
-	second, err := store.Settle(ctx, proposal.Submission{Job: of, Kind: job.Dream, Title: "dream: what to merge and to take out", Report: r.Markdown(),
+	// What was applied is no longer to be cancelled, and the rest belongs to it.
+	second, err := store.Settle(context.WithoutCancel(ctx), proposal.Submission{Job: of, Kind: job.Dream, Title: "dream: what to merge and to take out", Report: r.Markdown(),
 		Origin: m.Origin(), Policy: proposal.Review, Units: wait})
 	if err != nil {
-		return err
+		if first.Change == "" {
+			return err
+		}
+		if o.Record != nil {
+			o.Record.Progress(func(r *job.Record) { r.Change = first.Change })
+		}
+		return fmt.Errorf("what waits for you could not be kept, and the next dream finds it again: %w. What loses nothing was applied before, as %s; mem-mcp undo takes it back", err, first.Change)
 	}
 	out.take(second)
 	return nil
@@ -244,7 +267,13 @@ func (r *Ran) take(s *proposal.Settled) {
 	r.Waiting += len(s.Held)
 	r.Refused = append(r.Refused, s.Refused...)
 	r.Notes = append(r.Notes, s.Notes...)
-	for _, u := range s.Held[:min(len(s.Held), 1)] {
-		r.Notes = append(r.Notes, fmt.Sprintf("%s: %s", memdir.Shown(u.Title, maxTitle), memdir.Shown(u.Note, maxItemText)))
+	if len(s.Held) == 0 {
+		return
 	}
+	u := s.Held[0]
+	what := number(len(s.Held), "part")
+	if slices.ContainsFunc(s.Held, func(x proposal.Unit) bool { return x.Note != u.Note }) {
+		what = memdir.Shown(u.Title, maxTitle)
+	}
+	r.Notes = append(r.Notes, fmt.Sprintf("%s: %s", what, memdir.Shown(u.Note, maxItemText)))
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -162,12 +163,62 @@ func TestRunByPolicy(t *testing.T) {
 	}
 }
 
+// TestLaterDreamSupersedes: what waits is what the last dream found. Where that is the same,
+// the proposal that somebody may have looked at stays.
 func TestLaterDreamSupersedes(t *testing.T) {
 	h := newHome(t, generate(7, 120, 260))
 	first := h.run(dream.RunOptions{Start: dream.Explicit, Job: "j1"})
-	second := h.run(dream.RunOptions{Start: dream.Explicit, Job: "j2"})
-	if len(first.Proposals) != 1 || len(second.Superseded) != 1 || second.Superseded[0] != first.Proposals[0] || len(second.Proposals) != 1 {
-		t.Errorf("first %v, then %v supersedes %v", first.Proposals, second.Proposals, second.Superseded)
+	again := h.run(dream.RunOptions{Start: dream.Explicit, Job: "j2"})
+	if len(first.Proposals) != 1 || !slices.Equal(again.Proposals, first.Proposals) || again.Waiting != first.Waiting || len(again.Superseded) > 0 || again.Change != "" {
+		t.Fatalf("first %v, then %v supersedes %v, applied %q", first.Proposals, again.Proposals, again.Superseded, again.Change)
+	}
+	h.put("fresh-copy.md", files(h.base)["ledger-quota.md"])
+	third := h.run(dream.RunOptions{Start: dream.Explicit, Job: "j3"})
+	if !slices.Equal(third.Superseded, first.Proposals) || len(third.Proposals) != 1 || third.Proposals[0] == first.Proposals[0] {
+		t.Errorf("first %v, then %v supersedes %v", first.Proposals, third.Proposals, third.Superseded)
+	}
+}
+
+// TestWhatWasDiscardedIsNotAskedAgain: not as long as the texts are the same, and the report
+// says so.
+func TestWhatWasDiscardedIsNotAskedAgain(t *testing.T) {
+	h := newHome(t, generate(7, 60, 130))
+	first := h.run(dream.RunOptions{Start: dream.Explicit, Job: "j1"})
+	store := proposal.Of(h.Memory)
+	if _, err := store.Discard(context.Background(), first.Proposals[0], proposal.Which{Units: []string{"1", "2"}}, "both are needed"); err != nil {
+		t.Fatal(err)
+	}
+	gone := map[string]bool{}
+	p, err := store.Get(context.Background(), first.Proposals[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range p.Units[:2] {
+		gone[u.Title] = true
+	}
+	for range 2 {
+		next := h.run(dream.RunOptions{Start: dream.Explicit, Job: "j2"})
+		if next.Waiting != first.Waiting-2 || !strings.Contains(next.Report.Markdown(), "2 proposals that somebody discarded before") {
+			t.Fatalf("%d wait of %d\n%s", next.Waiting, first.Waiting, next.Report.Markdown())
+		}
+		p, err := store.Get(context.Background(), next.Proposals[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range p.Units {
+			if u.State == proposal.Open && gone[u.Title] {
+				t.Errorf("asked again: %s", u.Title)
+			}
+		}
+	}
+	// Another text is another matter.
+	for _, f := range p.Units[0].Change.Files {
+		if f.Path != "MEMORY.md" {
+			h.put(f.Path, f.Base+"\nSomething new.\n")
+		}
+	}
+	if next := h.run(dream.RunOptions{Start: dream.Explicit, Job: "j3"}); next.Waiting != first.Waiting-1 {
+		t.Errorf("%d wait of %d", next.Waiting, first.Waiting)
 	}
 }
 

@@ -114,10 +114,12 @@ func TestExists(t *testing.T) {
 func TestTopicEntry(t *testing.T) {
 	v := read(t, files(map[string]string{
 		"a b.md": "---\nname: A [b]\ndescription: " + strings.Repeat("many words ", 20) + "\ntype: user\n---\n", "c.md": "x\n", "note: x.md": "x\n", "~x.md": "x\n",
+		"hid.md": "---\nname: \"h\\u202Ei\\x1bd\"\ndescription: \"one\\x1b[31m\\ntwo\"\ntype: user\n---\n", "r\x1bx.md": "x\n", "l\nm.md": "x\n",
 	}), nil)
 	for p, want := range map[string]string{
 		"a b.md": "- [A [b]](<a b.md>) — " + strings.Repeat("many words ", 11) + "many…",
 		"c.md":   "- [c](c.md)", "note: x.md": "", "~x.md": "",
+		"hid.md": "- [hid](hid.md) — one[31m two", "r\x1bx.md": "", "l\nm.md": "",
 	} {
 		got, err := TopicEntry(v.Topic(p), 150)
 		if got != want || (err == nil) != (want != "") {

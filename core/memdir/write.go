@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"mem/core/change"
@@ -156,14 +157,33 @@ func (v *View) withEntry(c change.Change, path string, m Memory) change.Change {
 
 // TopicEntry gives the text of the entry, without line ending, that a topic gets:
 // its name, and as much of its description as keeps the line within length
-// characters. It fails where no link can lead to the path, so that another entry
-// would be missing still.
+// characters, without what does not show in either. It fails where no link can lead to the
+// path, so that another entry would be missing still, and where the path itself has
+// characters that do not show.
 func TopicEntry(t *Topic, length int) (string, error) {
-	line := memfile.EntryLine(t.Name(), t.Path, summaryOf(memfile.OneLine(t.Meta.Description), t.Name(), t.Path, length))
+	if strings.ContainsFunc(t.Path, hiddenRune) {
+		return "", &FileError{Path: t.Path, Reason: "has characters in its name that do not show", Hint: "rename the file"}
+	}
+	name := visible(t.Name())
+	line := memfile.EntryLine(name, t.Path, summaryOf(memfile.OneLine(visible(t.Meta.Description)), name, t.Path, length))
 	if memfile.ParseIndex(line).Entry(t.Path) == nil {
 		return "", &FileError{Path: t.Path, Reason: "has a name that no link leads to", Hint: "rename the file"}
 	}
 	return line, nil
+}
+
+// visible gives words without characters that do not show, which may have come out of an
+// escape; those that part words part them still.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case hiddenRune(r):
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // summaryOf cuts a description so that the entry has at most length characters.

@@ -354,7 +354,7 @@ func (p *Proposals) trim() (notes []string, err error) {
 		if open++; open < MaxOpen { // one more is about to come
 			continue
 		}
-		why := fmt.Sprintf("more than %d proposals waited", MaxOpen)
+		why := crowdedOut
 		for i := range x.Units {
 			if u := &x.Units[i]; u.State == Open {
 				u.State, u.Note = Discarded, why

@@ -28,6 +28,8 @@ type Submission struct {
 	Units  []Unit
 	// Supersedes is the kind of earlier proposals that this result makes pointless.
 	Supersedes string
+	// Keep is one of these that is not pointless: what it proposes still holds. "" is none.
+	Keep string
 }
 
 // Settled is what became of a result.
@@ -88,7 +90,7 @@ func (p *Proposals) Settle(ctx context.Context, s Submission) (*Settled, error) 
 		if out.Proposal == nil && s.Job != "" {
 			by = s.Job
 		}
-		if out.Superseded, err = p.supersede(ctx, by, x.ID, func(o *Proposal) bool { return o.Kind == s.Supersedes }); err != nil {
+		if out.Superseded, err = p.supersede(ctx, by, x.ID, func(o *Proposal) bool { return o.Kind == s.Supersedes && o.ID != s.Keep }); err != nil {
 			return out, err
 		}
 	}

@@ -48,6 +48,19 @@ func (f *Fixer) accept(asked func(change.Change) error) func(change.Change) erro
 	}
 }
 
+// withRoom gives a configuration whose index has so many lines less, and the size of so
+// many entries.
+func withRoom(c *diagnostics.Config, lines int) *diagnostics.Config {
+	if c == nil {
+		c = diagnostics.DefaultConfig()
+	}
+	less := *c
+	lines = min(lines, c.Limits.IndexLines/2)
+	less.Limits.IndexLines -= lines
+	less.Limits.IndexSize -= min(lines*c.Limits.EntryLength, c.Limits.IndexSize/2)
+	return &less
+}
+
 // Mend runs the rules that are asked for and makes their fixes.
 func (f *Fixer) Mend(ctx context.Context, v *memdir.View, o dream.MendOptions) (*dream.Mended, error) {
 	opt := diagnostics.FixOptions{Unsafe: o.Unsafe, Accept: f.accept(o.Accept)}
@@ -56,8 +69,15 @@ func (f *Fixer) Mend(ctx context.Context, v *memdir.View, o dream.MendOptions) (
 			opt.Rules = append(opt.Rules, r.ID)
 		}
 	}
-	s := diagnostics.NewSnapshot(v, f.Config, f.Guide, f.Stamp, f.cache)
-	fixed, err := f.Engine.FixAll(ctx, s, opt)
+	engine, config, cache := f.Engine, f.Config, f.cache
+	if o.Room > 0 { // findings are kept for one configuration, and those of other rules are not asked for
+		config, cache = withRoom(config, o.Room), diagnostics.NewCache()
+		few := *engine
+		few.Rules = slices.DeleteFunc(slices.Clone(few.Rules), func(r diagnostics.Rule) bool { return !slices.Contains(opt.Rules, r.ID) })
+		engine = &few
+	}
+	s := diagnostics.NewSnapshot(v, config, f.Guide, f.Stamp, cache)
+	fixed, err := engine.FixAll(ctx, s, opt)
 	if err != nil {
 		return nil, err
 	}

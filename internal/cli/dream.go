@@ -192,7 +192,7 @@ func (a *app) live(each bool, record func() job.Record) (stop func()) {
 // stateLine is a job on one line.
 func stateLine(r *job.Record) string {
 	s := r.Phase
-	if s == "" {
+	if s == "" || r.State.Final() { // one that failed keeps the phase that it failed in
 		s = string(r.State)
 	}
 	if r.Turns > 0 {
