@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -139,6 +140,28 @@ func (m *mate) push() {
 
 func (m *mate) pull() { m.t.Helper(); m.run("git", "pull", "-q", "--ff-only", "origin", "main") }
 
+// noted waits until it is noted that a file is the team's as well: the editor's server does
+// so soon after it was saved.
+func (m *mate) noted(name string) {
+	m.t.Helper()
+	for end := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		found := false
+		_ = filepath.WalkDir(m.state(), func(p string, d fs.DirEntry, err error) error {
+			if err == nil && d.Name() == "sync.json" {
+				b, err := os.ReadFile(p)
+				found = found || err == nil && strings.Contains(string(b), strconv.Quote(name))
+			}
+			return nil
+		})
+		if found {
+			return
+		}
+		if time.Now().After(end) {
+			m.t.Fatalf("%s: it was not noted that %s is the team's", m.name, name)
+		}
+	}
+}
+
 func (m *mate) read(name string) string {
 	b, err := os.ReadFile(filepath.Join(m.store(), name))
 	if err != nil {
@@ -260,6 +283,9 @@ func TestTeamInNeovim(t *testing.T) {
 		// What was decided is not asked again, though it changes once more.
 		bob.edit(steps(step{"open": "style.md"}, step{"without": "snapshot-conflict"}, step{"replace": "Since.", "with": "Since. Bob, in round " + strconv.Itoa(i) + "."}, step{"save": true},
 			step{"without": "snapshot-conflict"})...)
+		if i == 2 || i == 3 {
+			bob.noted(topic + ".md")
+		}
 		if i == 2 { // a deletion
 			bob.edit(steps(step{"open": "MEMORY.md"}, step{"replace": "- [topic-1](topic-1.md) — about topic-1\n", "with": ""}, step{"save": true})...)
 			bob.edit(step{"close": "topic-1.md"})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"mem/core/agentmem"
 	"mem/core/memdir"
@@ -138,17 +139,30 @@ func (s *server) settled(doc *document) {
 		return
 	}
 	s.running.Go(func() {
-		x, err := s.side(s.documents(), d)
-		if err == nil && x != nil && !x.first {
-			err = x.Settle(s.ctx)
-		}
-		if err != nil && s.ctx.Err() == nil {
-			s.logOnce("settle "+err.Error(), "what was taken of the team's could not be noted: %v", err)
-		}
-		if x != nil {
-			s.refreshLenses()
+		s.settle(d)
+		select {
+		case <-time.After(savedWithin):
+			s.settle(d)
+		case <-s.ctx.Done(): // then settleAll does it
 		}
 	})
+}
+
+// savedWithin is how long an editor may take to save all of its files: it tells of each as
+// it saves it, and of some not at all.
+const savedWithin = time.Second
+
+func (s *server) settle(d *directory) {
+	x, err := s.side(s.documents(), d)
+	if err == nil && x != nil && !x.first {
+		err = x.Settle(s.ctx)
+	}
+	if err != nil && s.ctx.Err() == nil {
+		s.logOnce("settle "+err.Error(), "what was taken of the team's could not be noted: %v", err)
+	}
+	if x != nil {
+		s.refreshLenses()
+	}
 }
 
 // settleAll notes for each shared memory in which something is open what both sides have in
