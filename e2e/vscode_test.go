@@ -31,14 +31,12 @@ type window struct {
 	Fixed               string
 	Undone, Alive       bool
 
-	Lenses, LensesAfter       []string
-	Review, Reviewed          string // the review document, before and after all was taken
-	Choices                   []string
-	Question, Told, Refused   string
-	Difference                string
-	Opened, Stale, Noticed    string
-	Before, Taken, Undecided  map[string]string
-	Decided, Restored, Missed map[string]string
+	Lenses, LensesAfter          []string
+	Review, Difference, Reviewed string // the review documents, the last after the decision
+	Choices                      []string
+	Question, Told               string
+	Before, Taken, Decided       map[string]string // files of the memory
+	Published                    []string          // names of files in the snapshot
 }
 
 // inVSCode does the drive of a script with dir in VS Code.
@@ -63,8 +61,6 @@ func inVSCode(t *testing.T, p *place, script string, env ...string) window {
 		"MEM_PICTURES="+os.Getenv("MEM_PICTURES"), "XDG_DATA_HOME="+filepath.Join(p.root, "data")), env...)
 	var seen bytes.Buffer
 	c.Stdout, c.Stderr = &seen, &seen
-	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // it ends what it started
-	c.WaitDelay = 20 * time.Second
 	runErr := c.Run()
 	b, err := os.ReadFile(result)
 	if err != nil {

@@ -146,7 +146,7 @@ export class Editor {
   async quiet() { await this.command('Notifications: Clear All Notifications'); }
 
   async saveAll() {
-    await this.press('Control+k', 's');
+    await this.command('File: Save All');
     await this.seen('everything saved', async () => await this.page.locator('.tabs-container .tab.dirty').count() === 0);
   }
 
@@ -189,16 +189,18 @@ async function freePort() {
 // run does what a drive does and leaves what it saw in $MEM_RESULT.
 export async function run(drive) {
   const out = {};
-  let editor;
+  let editor, late;
+  const limit = new Promise((_, fail) => { late = setTimeout(() => fail(new Error('the drive takes more than four minutes')), 240_000); });
   try {
-    await drive(out, async (...args) => (editor = await Editor.open(...args)));
+    await Promise.race([limit, drive(out, async (...args) => (editor = await Editor.open(...args)))]);
   } catch (err) {
     out.Error = String(err && err.stack || err).slice(0, 3_000);
     if (editor) {
       out.Server = editor.said.slice(-3_000);
-      await editor.page.screenshot({ path: path.join(process.env.MEM_ROOT, 'failed.png') }).catch(() => {});
+      await editor.page.screenshot({ path: path.join(process.env.MEM_PICTURES || process.env.MEM_ROOT, 'failed.png') }).catch(() => {});
     }
   }
+  clearTimeout(late);
   if (editor) await editor.close();
   fs.writeFileSync(process.env.MEM_RESULT, JSON.stringify(out));
   process.exit(out.Error ? 1 : 0);
