@@ -34,7 +34,7 @@ type window struct {
 	Lenses, LensesAfter          []string
 	Review, Difference, Reviewed string // the review documents, the last after the decision
 	Choices                      []string
-	Question, Told               string
+	Question, Told, Noticed      string
 	Before, Taken, Decided       map[string]string // files of the memory
 	Published                    []string          // names of files in the snapshot
 }
@@ -137,5 +137,25 @@ func TestVSCode(t *testing.T) {
 	judgeFiles(t, after, index, topic)
 	if !w.Undone || !w.Alive {
 		t.Errorf("undo brings the index back: %v; the drive came to its end: %v", w.Undone, w.Alive)
+	}
+}
+
+// The memory of a project mostly lies in the home directory. An editor watches only the
+// folder that is open, so the server asks it to look there, too.
+func TestVSCodeOutside(t *testing.T) {
+	withVSCode(t)
+	p := newPlace(t)
+	dir := p.memory(t)
+	in, err := filepath.Rel(p.root, dir)
+	if err != nil || strings.HasPrefix(dir, p.project) {
+		t.Fatal(dir, err)
+	}
+	topic := "---\nname: testing\ndescription: How we test\ntype: reference\n---\n\nNo mocks.\n"
+	p.write(t, "project/README.md", "# A project\n")
+	p.write(t, in+"/MEMORY.md", "# Memory\n\n- [Testing](testing.md) — how we test"+strings.Repeat(", and what it is good for", 6)+"\n")
+	p.write(t, in+"/testing.md", topic)
+	w := inVSCode(t, p, "outside.mjs", "MEM_DIR="+dir, "MEM_FOLDER="+p.project, "MEM_TEXT="+topic)
+	if !some(w.Index, "entry-too-long", "[Ln 3") || some(w.Index, "broken-link") || !strings.Contains(w.Noticed, "testing.md") || !w.Alive {
+		t.Errorf("first %q, then %q; the drive came to its end: %v", w.Index, w.Noticed, w.Alive)
 	}
 }

@@ -61,13 +61,21 @@ export class Editor {
 
   press(...keys) { return keys.reduce((before, k) => before.then(() => this.page.keyboard.press(k)), Promise.resolve()); }
 
-  // command runs one of the palette.
+  // command runs one of the palette, once there is one of that name: extensions come late.
   async command(title) {
-    await this.press('F1');
-    const input = this.page.locator('.quick-input-widget input[type=text]');
-    await input.waitFor({ timeout: patience });
-    await input.fill('>' + title);
-    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().click({ timeout: patience });
+    await until(`the command ${title}`, async () => {
+      await this.press('F1');
+      const input = this.page.locator('.quick-input-widget input[type=text]');
+      await input.waitFor({ timeout: patience });
+      await input.fill('>' + title);
+      try {
+        await this.page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().click({ timeout: 3_000 });
+        return true;
+      } catch {
+        await this.press('Escape');
+        return false;
+      }
+    });
   }
 
   // file opens one of the folder, by the end of its path.
