@@ -8,7 +8,7 @@ export GOFLAGS := -mod=readonly -buildvcs=false
 # The module that is ours under the path of another one; see its README.
 REPLACED := github.com/santhosh-tekuri/jsonschema/v6/...
 
-.PHONY: all build test check unit clients editors cross wine fuzz soak bench update update-rules
+.PHONY: all build test check unit clients editors vscode cross wine fuzz soak bench update update-rules
 
 all: build
 
@@ -48,6 +48,12 @@ clients:
 editors:
 	@scripts/editors.sh || { echo "the editors could not be installed"; [ "$$MEM_REQUIRE" != all ]; }
 
+# VS Code, driven in a browser: not part of make test, since what it installs takes 900 MB. With
+# MEM_PICTURES=DIR it leaves pictures there.
+vscode:
+	scripts/vscode.sh
+	MEM_VSCODE=1 $(GO) test -timeout 20m -count 1 -v -run TestVSCode ./e2e
+
 # Tests of these start the program itself dozens of times, which the race detector makes
 # ten times as slow and where it sees one goroutine at work; what they are made of is raced
 # in its own packages.
@@ -66,7 +72,7 @@ unit:
 
 # What takes too long for every run: many more crashes, every fuzz target, and transcripts
 # of 5 GB, for which the temporary directory needs 12 GB.
-soak: fuzz
+soak: fuzz vscode
 	MEM_KILLS=1000 $(GO) test -race -timeout 60m -count 1 ./core/store
 	MEM_SOAK=1 $(GO) test -race -timeout 60m -count 1 ./core/dream
 	MEM_SOAK=1 $(GO) test -timeout 30m -count 1 -run Dream ./e2e

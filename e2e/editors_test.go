@@ -101,6 +101,19 @@ func judge(t *testing.T, s session, dir, index, topic string) {
 			t.Errorf("left after the extraction: %+v", d)
 		}
 	}
+	judgeFiles(t, dir, index, topic)
+	if !s.Undone {
+		t.Error("undo in the editor does not bring the index back")
+	}
+	if !s.Alive {
+		t.Error("the server did not live to the end")
+	}
+}
+
+// judgeFiles holds what is on disk against what a person may expect after the quick fix
+// of the topic and the extraction from the index.
+func judgeFiles(t *testing.T, dir, index, topic string) {
+	t.Helper()
 	read := func(name string) string {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
@@ -129,12 +142,6 @@ func judge(t *testing.T, s session, dir, index, topic string) {
 		if !strings.Contains(now, line) && !strings.Contains(made, line) {
 			t.Errorf("lost: %s", line)
 		}
-	}
-	if !s.Undone {
-		t.Error("undo in the editor does not bring the index back")
-	}
-	if !s.Alive {
-		t.Error("the server did not live to the end")
 	}
 }
 

@@ -31,7 +31,7 @@ type mate struct {
 	t    *testing.T
 	name string
 	*place
-	clone string
+	origin, clone string
 
 	nvim *exec.Cmd // nil where it does not run
 	in   io.Writer
@@ -197,6 +197,31 @@ func steps(all ...any) []step {
 	return out
 }
 
+// team gives a member whose clone has no commit yet, and one who starts with a clone of
+// what the first has pushed by then.
+func team(t *testing.T, first, second string) (a, b *mate) {
+	t.Helper()
+	origin := filepath.Join(t.TempDir(), "origin.git")
+	a = &mate{t: t, name: first, place: newPlace(t), origin: origin}
+	b = &mate{t: t, name: second, place: newPlace(t), origin: origin}
+	a.clone, b.clone = a.root, b.root
+	a.run("git", "init", "-q", "--bare", "-b", "main", origin)
+	a.clone = filepath.Join(a.root, "clone")
+	if err := os.MkdirAll(a.clone, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	a.run("git", "init", "-q", "-b", "main")
+	a.run("git", "remote", "add", "origin", origin)
+	return a, b
+}
+
+// start clones what others pushed.
+func (m *mate) start() {
+	m.t.Helper()
+	m.run("git", "clone", "-q", m.origin, "clone")
+	m.clone = filepath.Join(m.root, "clone")
+}
+
 // TestTeamInNeovim has two members work on one memory in Neovim and share it through git:
 // conflicting edits, new topics, deletions and renames. What was decided is what both have
 // in the end, and nobody is asked twice.
@@ -211,31 +236,12 @@ func TestTeamInNeovim(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	origin := filepath.Join(t.TempDir(), "origin.git")
-	var team []*mate
-	for _, name := range []string{"ann", "bob"} {
-		p := newPlace(t)
-		m := &mate{t: t, name: name, place: p, clone: filepath.Join(p.root, "clone")}
-		if len(team) == 0 {
-			m.clone = p.root
-			m.run("git", "init", "-q", "--bare", "-b", "main", origin)
-			m.clone = filepath.Join(p.root, "clone")
-			if err := os.MkdirAll(m.clone, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			m.run("git", "init", "-q", "-b", "main")
-			m.run("git", "remote", "add", "origin", origin)
-		}
-		team = append(team, m)
-	}
-	ann, bob := team[0], team[1]
+	ann, bob := team(t, "ann", "bob")
 	ann.write(t, "clone/.claude/agent-memory/reviewer/MEMORY.md", "# Memory\n\n- [style](style.md) — how we write\n")
 	ann.write(t, "clone/.claude/agent-memory/reviewer/style.md", sharedTopic("style", "## Rules\n\nRule 0.\n\n## Why\n\nSince.\n"))
 	ann.run(binary, "snapshot", "publish", "reviewer", "--yes")
 	ann.push()
-	bob.clone = bob.root
-	bob.run("git", "clone", "-q", origin, "clone")
-	bob.clone = filepath.Join(bob.root, "clone")
+	bob.start()
 
 	// Nothing is here yet: the lens in the snapshot copies it.
 	e := bob.edit(step{"dir": bob.snapshot()}, step{"open": "MEMORY.md"}, step{"lens": "takeAll", "answer": "none"})
@@ -336,7 +342,7 @@ func TestTeamInNeovim(t *testing.T) {
 		if choice == "Take both" {
 			rule = bobs + "\n\n" + anns
 		}
-		for _, m := range team {
+		for _, m := range []*mate{ann, bob} {
 			if s := m.run(binary, "snapshot", "status", "reviewer"); !strings.Contains(s, "in sync") {
 				t.Fatalf("round %d: %s is not in sync: %s", i, m.name, s)
 			}
@@ -345,7 +351,7 @@ func TestTeamInNeovim(t *testing.T) {
 			ann.quit()
 		}
 	}
-	for _, m := range team {
+	for _, m := range []*mate{ann, bob} {
 		if m.nvim != nil {
 			m.quit()
 		}

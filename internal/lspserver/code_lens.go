@@ -57,30 +57,31 @@ func (s *server) codeLens(ctx context.Context, docs *documents, p *protocol.Code
 	return out, nil
 }
 
-// lensesOf gives the commands that are of use in a state.
+// lensesOf gives the commands that are of use in a state. The state itself, which takes
+// the most words, stands last: an editor cuts off what does not fit into its window.
 func lensesOf(st *agentmem.Status) []string {
+	var out []string
 	switch st.State {
 	case agentmem.StateNone:
 		if st.Topics == 0 {
 			return nil
 		}
-		return []string{commandStatus, commandPublish}
-	case agentmem.StateInitialize:
-		return []string{commandStatus, commandTakeAll}
-	case agentmem.StateInvalid:
-		return []string{commandStatus}
-	}
-	out := []string{commandStatus}
-	if st.Team.Sum()+st.Mine.Sum() > 0 {
-		out = append(out, commandReview)
-	}
-	if st.Team.Sum() > 0 {
-		out = append(out, commandTakeAll)
-	}
-	if st.Mine.Sum() > 0 {
 		out = append(out, commandPublish)
+	case agentmem.StateInvalid:
+	case agentmem.StateInitialize:
+		out = append(out, commandTakeAll)
+	default:
+		if st.Team.Sum()+st.Mine.Sum() > 0 {
+			out = append(out, commandReview)
+		}
+		if st.Team.Sum() > 0 {
+			out = append(out, commandTakeAll)
+		}
+		if st.Mine.Sum() > 0 {
+			out = append(out, commandPublish)
+		}
 	}
-	return out
+	return append(out, commandStatus)
 }
 
 // resolveLens gives a lens its words.

@@ -119,6 +119,7 @@ func (s *server) newDirectory(path string) *directory {
 	ctx, cancel := context.WithCancel(s.ctx)
 	d := &directory{s: s, path: path, wake: make(chan struct{}, 1), stop: cancel, late: map[string]lateFindings{}, given: map[string]given{}}
 	s.running.Go(func() { d.run(ctx) })
+	s.watchDirectory(ctx, path)
 	return d
 }
 

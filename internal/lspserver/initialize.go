@@ -28,7 +28,8 @@ type features struct {
 	preferred       bool
 	disabled        bool // code actions that cannot be taken, with the reason
 
-	watch bool // it can be asked to watch files
+	watch         bool // it can be asked to watch files
+	watchAnywhere bool // also below a folder that is none of the workspace's
 	// folded is set for a client that puts every diagnostic before a model: what is
 	// repeated would push out what matters.
 	folded bool
@@ -110,6 +111,7 @@ func featuresOf(p *protocol.InitializeParams) features {
 			f.rename, f.remove = can(protocol.ResourceOperationKindRename), can(protocol.ResourceOperationKindDelete)
 		}
 		f.watch = w.DidChangeWatchedFiles != nil && is(w.DidChangeWatchedFiles.DynamicRegistration)
+		f.watchAnywhere = f.watch && is(w.DidChangeWatchedFiles.RelativePatternSupport)
 		f.applyEdit, f.content = is(w.ApplyEdit), w.TextDocumentContent != nil
 		f.lensRefresh = w.CodeLens != nil && is(w.CodeLens.RefreshSupport)
 		f.refresh = w.Diagnostics != nil && is(w.Diagnostics.RefreshSupport)

@@ -243,13 +243,27 @@ func columns(p change.Part) string {
 	w.SetStyle(table.StyleLight)
 	var configs []table.ColumnConfig
 	for i := range 3 {
-		configs = append(configs, table.ColumnConfig{Number: i + 1, WidthMin: reviewColumn, WidthMax: reviewColumn, WidthMaxEnforcer: prettytext.WrapSoft})
+		configs = append(configs, table.ColumnConfig{Number: i + 1, WidthMin: reviewColumn, WidthMax: reviewColumn, WidthMaxEnforcer: wrapLines})
 	}
 	w.SetColumnConfigs(configs)
 	w.Style().Format.Header = prettytext.FormatDefault
 	w.AppendHeader(table.Row{"base", "mine", "theirs"})
 	w.AppendRow(table.Row{cell(p.Base), cell(p.Ours), cell(p.Theirs)})
 	return w.Render() + "\n"
+}
+
+// wrapLines breaks lines that are wider than a column, below where they are indented.
+func wrapLines(s string, width int) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		if prettytext.StringWidth(l) <= width {
+			continue
+		}
+		rest := strings.TrimLeft(l, " ")
+		indent := strings.Repeat(" ", min(len(l)-len(rest), width/2))
+		lines[i] = indent + strings.ReplaceAll(prettytext.WrapSoft(rest, width-len(indent)), "\n", "\n"+indent)
+	}
+	return strings.Join(lines, "\n")
 }
 
 func cell(s string) string {

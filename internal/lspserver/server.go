@@ -60,9 +60,10 @@ type server struct {
 	exitOnce sync.Once
 	features features // what the client can do; set by initialize
 
-	calls        calls       // requests under way
-	asking       atomic.Bool // the client is being told to ask for diagnostics again
-	askingLenses atomic.Bool // and for lenses
+	calls        calls        // requests under way
+	asking       atomic.Bool  // the client is being told to ask for diagnostics again
+	askingLenses atomic.Bool  // and for lenses
+	watched      atomic.Int64 // memory directories that the client was asked to watch
 
 	mu      sync.Mutex
 	docs    *documents            // never changed, only replaced

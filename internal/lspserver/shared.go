@@ -138,26 +138,33 @@ func (s *server) settled(doc *document) {
 	if d == nil || memdir.PlaceOf(doc.dir) != memdir.PlaceAgent {
 		return
 	}
+	// At once: by the next key the two sides may differ again.
+	ctx, cancel := context.WithTimeout(s.ctx, settleWithin)
+	defer cancel()
+	s.settle(ctx, d)
 	s.running.Go(func() {
-		s.settle(d)
 		select {
 		case <-time.After(savedWithin):
-			s.settle(d)
+			s.settle(s.ctx, d)
 		case <-s.ctx.Done(): // then settleAll does it
 		}
 	})
 }
 
+// settleWithin is how long the next message of a client may have to wait for what a save
+// has noted: 200 topics take a tenth of it, another process that holds the state all of it.
+const settleWithin = 200 * time.Millisecond
+
 // savedWithin is how long an editor may take to save all of its files: it tells of each as
 // it saves it, and of some not at all.
 const savedWithin = time.Second
 
-func (s *server) settle(d *directory) {
+func (s *server) settle(ctx context.Context, d *directory) {
 	x, err := s.side(s.documents(), d)
 	if err == nil && x != nil && !x.first {
-		err = x.Settle(s.ctx)
+		err = x.Settle(ctx)
 	}
-	if err != nil && s.ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil {
 		s.logOnce("settle "+err.Error(), "what was taken of the team's could not be noted: %v", err)
 	}
 	if x != nil {

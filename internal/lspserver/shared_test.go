@@ -134,10 +134,13 @@ func (e *editor) lenses() map[string]lens {
 	var raw []json.RawMessage
 	e.ask("textDocument/codeLens", map[string]any{"textDocument": map[string]any{"uri": e.uri("MEMORY.md")}}, &raw)
 	out := map[string]lens{}
-	for _, r := range raw {
+	for i, r := range raw {
 		var l lens
 		e.ask("codeLens/resolve", string(r), &l)
 		out[strings.TrimPrefix(l.Command.Command, "mem.snapshot.")] = l
+		if last := i == len(raw)-1; last != (l.Command.Command == commandStatus) {
+			e.t.Errorf("lens %d is %s: the state stands last, where it may be cut off", i, l.Command.Command)
+		}
 	}
 	return out
 }
