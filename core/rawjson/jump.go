@@ -37,7 +37,7 @@ func Value(b []byte, i int) int {
 		return compound(b, i)
 	}
 	end := i
-	for end < len(b) && !delimits(b[end]) {
+	for end < len(b) && !delimiters[b[end]] {
 		end++
 	}
 	if end == i {
@@ -66,13 +66,9 @@ func compound(b []byte, i int) int {
 	return -1
 }
 
-// delimits reports whether a number or a literal ends at a byte.
-func delimits(c byte) bool {
-	switch c {
-	case ',', ':', '"', '{', '}', '[', ']', ' ', '\t', '\n', '\r':
-		return true
-	}
-	return false
+// delimiters are the bytes at which a number or a literal ends.
+var delimiters = [256]bool{
+	',': true, ':': true, '"': true, '{': true, '}': true, '[': true, ']': true, ' ': true, '\t': true, '\n': true, '\r': true,
 }
 
 // Member reads the name and the colon of the member at i: the name as it is written, with its quotes, and the place of its
