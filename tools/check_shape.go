@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mem/core/rawjson"
 )
 
 // errNoJSON is what a check says of a text that ends early or is no JSON.
@@ -42,8 +44,8 @@ type step struct {
 func (s *shape) check(b []byte, noun string) (string, error) {
 	var room [8]step
 	l := look{b: b, noun: noun, path: room[:0]}
-	end, ok := l.value(skipBlanks(b, 0), s)
-	if !ok || skipBlanks(b, end) != len(b) {
+	end, ok := l.value(rawjson.Space(b, 0), s)
+	if !ok || rawjson.Space(b, end) != len(b) {
 		return "", errNoJSON
 	}
 	if l.more > 0 {
@@ -117,13 +119,13 @@ func (l *look) value(i int, s *shape) (end int, ok bool) {
 	first := l.b[i]
 	switch {
 	case s.any():
-		return skipValue(l.b, i)
+		return l.skip(i)
 	case first == '{' && l.typed(s, "object"):
 		return l.object(i, s)
 	case first == '[' && l.typed(s, "array"):
 		return l.array(i, s)
 	}
-	if end, ok = skipValue(l.b, i); !ok || first == '{' || first == '[' {
+	if end, ok = l.skip(i); !ok || first == '{' || first == '[' {
 		return end, ok
 	}
 	text := l.b[i:end]
@@ -141,6 +143,12 @@ func (l *look) value(i int, s *shape) (end int, ok bool) {
 		l.oneOf(s, text)
 	}
 	return end, true
+}
+
+// skip gives where the value at i ends. Of what is in it, it sees only how it nests.
+func (l *look) skip(i int) (end int, ok bool) {
+	end = rawjson.Value(l.b, i)
+	return end, end >= 0
 }
 
 func (l *look) typed(s *shape, kind string) bool {
@@ -200,44 +208,38 @@ func isWhole(text []byte) bool {
 }
 
 func (l *look) array(i int, s *shape) (end int, ok bool) {
-	if i = skipBlanks(l.b, i+1); i < len(l.b) && l.b[i] == ']' {
-		return i + 1, true
+	i, more := rawjson.First(l.b, i, ']')
+	if !more {
+		return i, true
 	}
 	l.path = append(l.path, step{})
-	for n := 0; ; n++ {
+	for n := 0; more; n++ {
 		l.path[len(l.path)-1].index = n
 		if i, ok = l.value(i, s.items); !ok {
 			return i, false
 		}
-		switch i = skipBlanks(l.b, i); {
-		case i < len(l.b) && l.b[i] == ']':
-			l.path = l.path[:len(l.path)-1]
-			return i + 1, true
-		case i >= len(l.b) || l.b[i] != ',':
+		if i, more = rawjson.Next(l.b, i, ']'); i < 0 {
 			return i, false
 		}
-		i = skipBlanks(l.b, i+1)
 	}
+	l.path = l.path[:len(l.path)-1]
+	return i, true
 }
 
 func (l *look) object(i int, s *shape) (end int, ok bool) {
 	var seen uint64
 	var unknown []string // as many as are told
 	strange := 0
-	i = skipBlanks(l.b, i+1)
-	if i < len(l.b) && l.b[i] == '}' {
+	i, more := rawjson.First(l.b, i, '}')
+	if !more {
 		l.missing(s, seen)
-		return i + 1, true
+		return i, true
 	}
 	l.path = append(l.path, step{})
-	for {
-		end := stringEnd(l.b, i)
-		if end < 0 {
-			return i, false
-		}
-		name := l.b[i:end]
-		if i = skipBlanks(l.b, end); i >= len(l.b) || l.b[i] != ':' {
-			return i, false
+	for more {
+		name, at := rawjson.Member(l.b, i)
+		if at < 0 {
+			return at, false
 		}
 		p, known := s.property(name)
 		seen |= p.bit
@@ -251,17 +253,12 @@ func (l *look) object(i int, s *shape) (end int, ok bool) {
 			p.shape = s.extra
 		}
 		l.path[len(l.path)-1].name = name
-		if i, ok = l.value(skipBlanks(l.b, i+1), p.shape); !ok {
+		if i, ok = l.value(at, p.shape); !ok {
 			return i, false
 		}
-		i = skipBlanks(l.b, i)
-		if i < len(l.b) && l.b[i] == '}' {
-			break
-		}
-		if i >= len(l.b) || l.b[i] != ',' {
+		if i, more = rawjson.Next(l.b, i, '}'); i < 0 {
 			return i, false
 		}
-		i = skipBlanks(l.b, i+1)
 	}
 	l.path = l.path[:len(l.path)-1]
 	if strange > 0 && l.room() {
@@ -272,7 +269,7 @@ func (l *look) object(i int, s *shape) (end int, ok bool) {
 		l.fault("there is no %s %s", l.noun, told)
 	}
 	l.missing(s, seen)
-	return i + 1, true
+	return i, true
 }
 
 // property finds a property by its name as it is written.
@@ -297,77 +294,4 @@ func (l *look) missing(s *shape, seen uint64) {
 			l.path = l.path[:len(l.path)-1]
 		}
 	}
-}
-
-// skipValue gives where the value at i ends. Of what is in it, it sees only how it nests.
-func skipValue(b []byte, i int) (end int, ok bool) {
-	for depth := 0; i < len(b); {
-		switch b[i] {
-		case '"':
-			if i = stringEnd(b, i); i < 0 {
-				return len(b), false
-			}
-		case '{', '[':
-			depth++
-			i++
-		case '}', ']':
-			if depth == 0 {
-				return i, false
-			}
-			depth--
-			i++
-		case ',', ':', ' ', '\t', '\n', '\r':
-			if depth == 0 {
-				return i, false
-			}
-			i++
-			continue
-		default:
-			for i < len(b) && !delimits(b[i]) {
-				i++
-			}
-		}
-		if depth == 0 {
-			return i, true
-		}
-	}
-	return len(b), false
-}
-
-// delimits reports whether a literal or a number ends at a byte.
-func delimits(c byte) bool {
-	switch c {
-	case ',', ':', '"', '{', '}', '[', ']', ' ', '\t', '\n', '\r':
-		return true
-	}
-	return false
-}
-
-// stringEnd gives where the string at i ends, -1 where there is none.
-func stringEnd(b []byte, i int) int {
-	if i >= len(b) || b[i] != '"' {
-		return -1
-	}
-	for start := i + 1; ; {
-		n := bytes.IndexByte(b[start:], '"')
-		if n < 0 {
-			return -1
-		}
-		at := start + n
-		slashes := at
-		for slashes > start && b[slashes-1] == '\\' {
-			slashes--
-		}
-		if (at-slashes)%2 == 0 {
-			return at + 1
-		}
-		start = at + 1
-	}
-}
-
-func skipBlanks(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
-		i++
-	}
-	return i
 }

@@ -3,22 +3,12 @@ package job
 import (
 	"errors"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/windows"
 )
 
-// processStart is "machine:creation time", in units of 100 ns since 1601.
-func processStart(pid int) string {
-	at, ok := startedAt(pid)
-	if !ok || at == "" {
-		return ""
-	}
-	return machine() + ":" + at
-}
-
-// startedAt gives when a process was created, "" when it lives and does not say.
-func startedAt(pid int) (string, bool) {
+// startedAt gives when a process was created, in units of 100 ns since 1601; "" when it lives and does not say.
+func startedAt(pid int) (at string, alive bool) {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if err != nil {
 		// One of another user lives, but may not be looked at.
@@ -39,26 +29,3 @@ func startedAt(pid int) (string, bool) {
 
 // stillActive is STILL_ACTIVE of minwinbase.h.
 const stillActive = 259
-
-func look(pid int, start string) life {
-	if pid <= 0 {
-		return dead
-	}
-	at, ok := startedAt(pid)
-	if start == "" {
-		if ok {
-			return alive
-		}
-		return dead
-	}
-	theirs, want, found := strings.Cut(start, ":")
-	switch {
-	case !found:
-		return dead
-	case theirs != machine():
-		return unseen
-	case ok && (at == want || at == ""):
-		return alive
-	}
-	return dead
-}

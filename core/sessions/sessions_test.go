@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,123 +12,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"go.uber.org/goleak"
-
 	"mem/core/memory"
-	"mem/core/project"
-	"mem/core/settings"
 	"mem/core/transcript"
-	"mem/core/transcript/transcripttest"
 )
-
-func TestMain(m *testing.M) {
-	if os.Getenv(childVariable) != "" {
-		if err := child(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	goleak.VerifyTestMain(m)
-}
-
-// desk is a home with a project whose client keeps transcripts.
-type desk struct {
-	t    *testing.T
-	env  settings.Env
-	vars map[string]string
-	now  time.Time
-}
-
-func newDesk(t *testing.T) *desk {
-	t.Helper()
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &desk{t: t, vars: map[string]string{}, now: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)}
-	d.env = envOf(home, func() time.Time { return d.now }, func(k string) (string, bool) { v, ok := d.vars[k]; return v, ok })
-	if err := os.MkdirAll(d.env.Cwd, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-func envOf(home string, now func() time.Time, lookup func(string) (string, bool)) settings.Env {
-	return settings.Env{
-		Lookup: lookup, Now: now, Home: home, Cwd: filepath.Join(home, "project"),
-		ConfigDir: filepath.Join(home, "config"), StateDir: filepath.Join(home, "state"), CacheDir: filepath.Join(home, "cache"),
-		ManagedSettings: filepath.Join(home, "managed.json"),
-	}
-}
-
-func (d *desk) open(o Options) *Sessions {
-	d.t.Helper()
-	m, err := memory.Open(memory.Options{Env: d.env})
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	s := Open(m, o)
-	d.t.Cleanup(func() {
-		if err := errors.Join(s.Close(), m.Close()); err != nil {
-			d.t.Error(err)
-		}
-	})
-	return s
-}
-
-func (d *desk) folder(cwd string) string {
-	return filepath.Join(d.env.Home, ".claude", "projects", project.Slug(cwd))
-}
-
-// put writes a transcript of the project, last written some time ago.
-func (d *desk) put(id, content string, ago time.Duration) string {
-	d.t.Helper()
-	path := filepath.Join(d.folder(d.env.Cwd), id+".jsonl")
-	d.write(path, content, ago)
-	return path
-}
-
-func (d *desk) write(path, content string, ago time.Duration) {
-	d.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		d.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		d.t.Fatal(err)
-	}
-	at := d.now.Add(-ago)
-	if err := os.Chtimes(path, at, at); err != nil {
-		d.t.Fatal(err)
-	}
-}
-
-// talk is a conversation as rows of a transcript: prompts and answers in turn.
-func talk(id, cwd string, said ...string) string {
-	var b strings.Builder
-	parent := "null"
-	for i, text := range said {
-		role := []string{"user", "assistant"}[i%2]
-		content, _ := json.Marshal([]map[string]string{{"type": "text", "text": text}})
-		uuid := uuidOf(id, i)
-		fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"type":%q,"message":{"role":%q,"id":"msg_%d","content":%s},"uuid":%q,"timestamp":"2026-11-29T10:%02d:00.000Z","cwd":%q,"sessionId":%q,"version":"2.1.332","gitBranch":"main"}`+"\n",
-			parent, role, role, i, content, uuid, i%60, cwd, id)
-		parent = fmt.Sprintf("%q", uuid)
-	}
-	return b.String()
-}
-
-func uuidOf(id string, i int) string {
-	return fmt.Sprintf("%.8s-0000-4000-8000-%012d", id+"00000000", i)
-}
-
-const (
-	first  = "aaaaaaaa-0000-4000-8000-000000000001"
-	second = "bbbbbbbb-0000-4000-8000-000000000002"
-)
-
-// token has the shape of a secret and is none.
-const token = "ghp_1B4nK7qXw9" + "RtYp2LmZc8VdHs5JfGa3TeUoQi"
 
 func TestListAndPick(t *testing.T) {
 	d := newDesk(t)
@@ -241,85 +126,6 @@ func TestFilesOfAPerson(t *testing.T) {
 		if _, err := s.Resume(t.Context(), ResumeOptions{Session: path}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
-	}
-}
-
-func TestSearch(t *testing.T) {
-	d := newDesk(t)
-	d.put(first, talk(first, d.env.Cwd, "Why does the cache stay cold?", "Since the warmer runs after the release. Token "+token), 2*time.Hour)
-	d.put(second, talk(second, d.env.Cwd, "Who owns billing?", "Ana owns it."), time.Hour)
-	agent := filepath.Join(d.folder(d.env.Cwd), second, "subagents", "agent-a1.jsonl")
-	d.write(agent, strings.ReplaceAll(talk(second, d.env.Cwd, "Find the owner of payroll", "Payroll belongs to Bo."), `"isSidechain":false`, `"isSidechain":true,"agentId":"a1"`), time.Hour)
-	s := d.open(Options{})
-	f, err := s.Search(t.Context(), SearchOptions{Query: "cold cache"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(f.Hits) == 0 || f.Hits[0].Session != first || f.Hits[0].UUID != uuidOf(first, 0) || f.Indexing || f.PendingBytes != 0 || f.Hits[0].Role != "prompt" {
-		t.Errorf("%+v", f)
-	}
-	// A hit is where a session can be taken up.
-	if r, err := s.Resume(t.Context(), ResumeOptions{Session: f.Hits[0].Session, At: f.Hits[0].UUID}); err != nil || len(r.Messages) != 1 {
-		t.Errorf("%+v %v", r, err)
-	}
-	f, err = s.Search(t.Context(), SearchOptions{Query: "payroll"})
-	if err != nil || len(f.Hits) == 0 || f.Hits[0].Agent != "a1" || f.Hits[0].Session != second {
-		t.Errorf("%+v %v", f, err)
-	}
-	f, err = s.Search(t.Context(), SearchOptions{Query: "warmer", Session: "aaaa"})
-	if b, _ := json.Marshal(f); err != nil || len(f.Hits) == 0 || bytes.Contains(b, []byte(token)) {
-		t.Errorf("%s %v", b, err)
-	}
-	// What is said later is found by the next search.
-	d.put(second, talk(second, d.env.Cwd, "Who owns billing?", "Ana owns it.", "And the zebra crossing?", "Bo."), time.Minute)
-	if f, err = s.Search(t.Context(), SearchOptions{Query: "zebra", Roles: []string{"prompt"}, Since: "2026-11-28", Until: "2026-11-29"}); err != nil || len(f.Hits) != 1 {
-		t.Errorf("%+v %v", f, err)
-	}
-	if f, err = s.Search(t.Context(), SearchOptions{Query: "zebra", Since: "2026-11-30T00:00:00Z"}); err != nil || len(f.Hits) != 0 {
-		t.Errorf("%+v %v", f, err)
-	}
-	for _, tt := range []struct {
-		o    SearchOptions
-		want string
-	}{
-		{SearchOptions{Query: " "}, "query is empty"},
-		{SearchOptions{Query: "x", Roles: []string{"boss"}}, "no role boss"},
-		{SearchOptions{Query: "x", Since: "yesterday"}, "give a date"},
-		{SearchOptions{Query: "x", Session: "zzz"}, "no session"},
-	} {
-		if _, err := s.Search(t.Context(), tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%+v: %v", tt.o, err)
-		}
-	}
-}
-
-// A search does not wait for all of a large transcript, and says so; the rest comes.
-func TestSearchWhileIndexing(t *testing.T) {
-	d := newDesk(t)
-	var b bytes.Buffer
-	if _, err := transcripttest.Write(&b, transcripttest.Options{Seed: 1, Bytes: 12 << 20}); err != nil {
-		t.Fatal(err)
-	}
-	d.put(first, talk(first, d.env.Cwd, "Where is the zebra?", "Here.")+b.String(), time.Hour)
-	s := d.open(Options{})
-	f, err := s.Search(t.Context(), SearchOptions{Query: "zebra", Wait: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !f.Indexing || f.PendingBytes == 0 || !strings.Contains(strings.Join(f.Notes, " "), "still being indexed") {
-		t.Errorf("%+v", f)
-	}
-	f, err = s.Search(t.Context(), SearchOptions{Query: "zebra", Wait: time.Minute})
-	if err != nil || f.Indexing || len(f.Hits) == 0 {
-		t.Errorf("%+v %v", f, err)
-	}
-	// Cancelled, it ends at once.
-	d.put(second, talk(second, d.env.Cwd, "x", "y")+b.String(), time.Hour)
-	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(20*time.Millisecond, cancel)
-	start := time.Now()
-	if _, err := s.Search(ctx, SearchOptions{Query: "zebra", Wait: time.Minute}); !errors.Is(err, context.Canceled) || time.Since(start) > 2*time.Second {
-		t.Errorf("%v after %v", err, time.Since(start))
 	}
 }
 

@@ -1,11 +1,11 @@
 package transcript
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"mem/core/rawjson"
 )
 
 // What follows takes records apart with the scanner that read the file: encoding/json with a map
@@ -20,7 +20,7 @@ type member struct{ key, value []byte }
 // decoder takes records apart, one after the other. Its memory for the members of objects is used
 // again for the next record.
 type decoder struct {
-	scanner
+	rawjson.Scanner
 	members fields
 	line    []byte
 	onField func(key []byte, i int) int // field as a value, made once
@@ -33,7 +33,7 @@ func newDecoder() *decoder {
 }
 
 func (d *decoder) field(key []byte, i int) int {
-	end := d.value(d.line, i)
+	end := d.Value(d.line, i)
 	if end >= 0 {
 		d.members = append(d.members, member{key, d.line[i:end:end]})
 	}
@@ -43,14 +43,14 @@ func (d *decoder) field(key []byte, i int) int {
 // fieldsOf takes an object apart; ok is false where raw is none. The members are good until the
 // next record.
 func (d *decoder) fieldsOf(raw []byte) (f fields, ok bool) {
-	i := skipSpace(raw, 0)
+	i := rawjson.Space(raw, 0)
 	if i >= len(raw) || raw[i] != '{' {
 		return nil, false
 	}
 	from := len(d.members)
 	d.line = raw
-	end := d.object(raw, i, 0, d.onField)
-	if end < 0 || skipSpace(raw, end) != len(raw) {
+	end := d.Object(raw, i, 0, d.onField)
+	if end < 0 || rawjson.Space(raw, end) != len(raw) {
 		return nil, false
 	}
 	return d.members[from:len(d.members):len(d.members)], true
@@ -67,47 +67,25 @@ func (f fields) get(key string) json.RawMessage {
 }
 
 // str is the value of a key that is a string, "" where it is none.
-func (f fields) str(key string) string { return unquote(f.get(key)) }
-
-// unquote gives the text of a string that was checked, "" for any other value.
-func unquote(raw []byte) string {
-	if len(raw) < 2 || raw[0] != '"' {
-		return ""
-	}
-	if s := raw[1 : len(raw)-1]; bytes.IndexByte(s, '\\') < 0 && utf8.Valid(s) {
-		return string(s)
-	}
-	return string(unescape(raw))
-}
+func (f fields) str(key string) string { return rawjson.Text(f.get(key)) }
 
 // elements takes an array apart; ok is false where raw is none.
 func (d *decoder) elements(raw []byte) (list []json.RawMessage, ok bool) {
-	i := skipSpace(raw, 0)
+	i := rawjson.Space(raw, 0)
 	if i >= len(raw) || raw[i] != '[' {
 		return nil, false
 	}
-	d.base = 1
-	if i = skipSpace(raw, i+1); i < len(raw) && raw[i] == ']' {
-		return nil, skipSpace(raw, i+1) == len(raw)
+	end := d.Array(raw, i, 0, func(i int) int {
+		end := d.Value(raw, i)
+		if end >= 0 {
+			list = append(list, raw[i:end:end])
+		}
+		return end
+	})
+	if end < 0 || rawjson.Space(raw, end) != len(raw) {
+		return nil, false
 	}
-	for {
-		end := d.value(raw, i)
-		if end < 0 {
-			return nil, false
-		}
-		list = append(list, raw[i:end:end])
-		if i = skipSpace(raw, end); i >= len(raw) {
-			return nil, false
-		}
-		switch raw[i] {
-		case ',':
-			i = skipSpace(raw, i+1)
-		case ']':
-			return list, skipSpace(raw, i+1) == len(raw)
-		default:
-			return nil, false
-		}
-	}
+	return list, true
 }
 
 // decode takes a record apart. The message keeps parts of raw.
@@ -153,7 +131,7 @@ func (d *decoder) blocks(raw json.RawMessage) []Block {
 		return nil
 	}
 	if raw[0] == '"' {
-		return []Block{{Type: "text", Text: unquote(raw), Raw: raw}}
+		return []Block{{Type: "text", Text: rawjson.Text(raw), Raw: raw}}
 	}
 	items, ok := d.elements(raw)
 	if !ok {

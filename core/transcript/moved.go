@@ -19,6 +19,7 @@ import (
 	"mem/core/memdir"
 	"mem/core/memfile"
 	"mem/core/project"
+	"mem/core/rawjson"
 	"mem/core/settings"
 )
 
@@ -277,7 +278,7 @@ func filesNamed(s *Session) []string {
 			if len(after) == 0 || after[0] != '"' {
 				continue
 			}
-			end, _ := scanString(after, 0)
+			end, _ := rawjson.ScanString(after, 0)
 			var name string
 			if end > 0 && end < 4096 && json.Unmarshal(after[:end], &name) == nil {
 				files = append(files, name)

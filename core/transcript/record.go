@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"mem/core/rawjson"
 )
 
 // str is a string value as it stands in a line: between its quotes.
@@ -18,7 +20,7 @@ type str struct {
 // U+FFFD, as when the client reads it.
 func (s str) bytes() []byte {
 	if s.escaped || !utf8.Valid(s.raw) {
-		return unescape(append(append([]byte{'"'}, s.raw...), '"'))
+		return rawjson.Unescape(append(append([]byte{'"'}, s.raw...), '"'))
 	}
 	return s.raw
 }
@@ -38,18 +40,19 @@ type record struct {
 
 // walker takes lines apart.
 type walker struct {
-	scanner
+	rawjson.Scanner
 	rec record
 	// The methods below as values, made once: a closure for each line would
 	// cost more than the walk of a short one.
 	onTop, onMessage, onBlock func(key []byte, i int) int
+	onElement                 func(i int) int
 
 	line []byte
 }
 
 func newWalker() *walker {
 	w := &walker{}
-	w.onTop, w.onMessage, w.onBlock = w.top, w.message, w.block
+	w.onTop, w.onMessage, w.onBlock, w.onElement = w.top, w.message, w.block, w.element
 	return w
 }
 
@@ -68,12 +71,12 @@ func (w *walker) walk(line []byte) verdict {
 	w.rec = record{}
 	w.line = line
 	if line[0] != '{' {
-		if w.validJSON(line) {
+		if w.Valid(line) {
 			return isForeign
 		}
 		return isMalformed
 	}
-	if end := w.object(line, 0, 0, w.onTop); end != len(line) {
+	if end := w.Object(line, 0, 0, w.onTop); end != len(line) {
 		return isMalformed
 	}
 	if !w.rec.typ.set || len(w.rec.typ.raw) == 0 {
@@ -86,9 +89,9 @@ func (w *walker) walk(line []byte) verdict {
 func (w *walker) str(s *str, i int) int {
 	*s = str{}
 	if w.line[i] != '"' {
-		return w.value(w.line, i)
+		return w.Value(w.line, i)
 	}
-	end, escaped := scanString(w.line, i)
+	end, escaped := rawjson.ScanString(w.line, i)
 	if end >= 0 {
 		*s = str{raw: w.line[i+1 : end-1], escaped: escaped, set: true}
 	}
@@ -98,7 +101,7 @@ func (w *walker) str(s *str, i int) int {
 // flag reads the value at i into f: whether it is true.
 func (w *walker) flag(f *bool, i int) int {
 	*f = w.line[i] == 't'
-	return w.value(w.line, i)
+	return w.Value(w.line, i)
 }
 
 // top takes a member of the record. Where a key occurs twice the last one
@@ -147,16 +150,16 @@ func (w *walker) top(key []byte, i int) int {
 	case "message":
 		r.messageID, r.model, r.text, r.blockType, r.blocks = str{}, str{}, str{}, str{}, 0
 		if w.line[i] == '{' {
-			return w.object(w.line, i, 1, w.onMessage)
+			return w.Object(w.line, i, 1, w.onMessage)
 		}
 	case "compactMetadata":
-		end := w.value(w.line, i)
+		end := w.Value(w.line, i)
 		if end >= 0 {
 			r.compact = w.line[i:end]
 		}
 		return end
 	}
-	return w.value(w.line, i)
+	return w.Value(w.line, i)
 }
 
 // message takes a member of the API message.
@@ -173,46 +176,21 @@ func (w *walker) message(key []byte, i int) int {
 		case '"':
 			return w.str(&r.text, i)
 		case '[':
-			return w.content(i)
+			return w.Array(w.line, i, 2, w.onElement)
 		}
 	}
-	return w.value(w.line, i)
+	return w.Value(w.line, i)
 }
 
-// content takes the array of content blocks at i.
-func (w *walker) content(i int) int {
-	b := w.line
-	i = skipSpace(b, i+1)
-	if i < len(b) && b[i] == ']' {
-		return i + 1
+// element takes an element of the content of the API message.
+func (w *walker) element(i int) int {
+	if w.line[i] != '{' {
+		return w.Value(w.line, i)
 	}
-	for {
-		if i >= len(b) {
-			return -1
-		}
-		if b[i] == '{' {
-			w.rec.blockType = str{}
-			i = w.object(b, i, 3, w.onBlock)
-			w.rec.blocks |= blockFlag(w.rec.blockType.bytes())
-		} else {
-			w.base = 3
-			i = w.value(b, i)
-		}
-		if i < 0 {
-			return -1
-		}
-		if i = skipSpace(b, i); i >= len(b) {
-			return -1
-		}
-		switch b[i] {
-		case ']':
-			return i + 1
-		case ',':
-			i = skipSpace(b, i+1)
-		default:
-			return -1
-		}
-	}
+	w.rec.blockType = str{}
+	i = w.Object(w.line, i, 3, w.onBlock)
+	w.rec.blocks |= blockFlag(w.rec.blockType.bytes())
+	return i
 }
 
 // flagText marks content with text; it never gets into a Row.
@@ -242,7 +220,7 @@ func (w *walker) block(key []byte, i int) int {
 			return w.str(&w.rec.text, i)
 		}
 	}
-	return w.value(w.line, i)
+	return w.Value(w.line, i)
 }
 
 // kind says what the record is in the tree; NoKind for one outside of it.

@@ -4,22 +4,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"mem/core/memdir"
 	"mem/core/text"
 	"mem/diagnostics"
 	"mem/diagnostics/report"
+	"mem/internal/clitest"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // engine has what reports say of rules and fixes.
 var engine = &diagnostics.Engine{
@@ -113,29 +108,8 @@ func TestGolden(t *testing.T) {
 			if strings.ContainsAny(b.String(), "\x1b\r") {
 				t.Errorf("control characters: %q", b.String())
 			}
-			golden(t, name, b.String())
+			clitest.Golden(t, name, b.String())
 		})
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", "golden", name)
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v; write it with -update", err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s differs; if it is meant, write it with -update (-want +got)\n%s", file, d)
 	}
 }
 

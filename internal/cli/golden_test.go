@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,14 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"mem/core/settings"
 	"mem/internal/cli"
+	"mem/internal/clitest"
 	"mem/internal/term"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // machine is a home, a project and a clock of a test's own.
 type machine struct {
@@ -33,29 +29,9 @@ type machine struct {
 
 func newMachine(t *testing.T) *machine {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &machine{t: t, root: root, vars: map[string]string{"MEM_SESSION_ID": "test-session"}}
-	home, project := filepath.Join(root, "home"), filepath.Join(root, "project")
-	for _, dir := range []string{home, project} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	m.now = time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC)
-	m.env = settings.Env{
-		Lookup:          func(k string) (string, bool) { v, ok := m.vars[k]; return v, ok },
-		Home:            home,
-		Cwd:             project,
-		GOOS:            "linux",
-		Now:             func() time.Time { return m.now },
-		ConfigDir:       filepath.Join(root, "config"),
-		StateDir:        filepath.Join(root, "state"),
-		CacheDir:        filepath.Join(root, "cache"),
-		ManagedSettings: filepath.Join(root, "policy.json"),
-	}
+	c := clitest.NewMachine(t, "project")
+	m := &machine{t: t, root: c.Root, env: c.Env, vars: c.Vars, now: clitest.Now()}
+	m.env.Now = func() time.Time { return m.now }
 	return m
 }
 
@@ -169,7 +145,7 @@ func TestTerminal(t *testing.T) {
 				}
 				all = append(append([]string{}, ids...), h.Changes[0].ID)
 			}
-			golden(t, c.name, m.plain(out, all)+m.plain(errOut, all))
+			clitest.Golden(t, c.name+".txt", m.plain(out, all)+m.plain(errOut, all))
 		})
 	}
 
@@ -177,27 +153,6 @@ func TestTerminal(t *testing.T) {
 	m.t, m.vars["NO_COLOR"] = t, "1"
 	if out, _, _ := m.run(term.Streams{Terminal: true, Width: 100}, "list"); strings.Contains(out, "\x1b") || !strings.Contains(out, "topics in") {
 		t.Errorf("with NO_COLOR: %q", out)
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", "golden", name+".txt")
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v; write it with -update", err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s differs; if it is meant, write it with -update\n%s", file, d)
 	}
 }
 

@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"mem/core/settings"
+	"mem/internal/clitest"
 	"mem/internal/term"
 )
 
@@ -23,48 +20,19 @@ const (
 
 // TestReadmeCommands holds the README's table against the commands.
 func TestReadmeCommands(t *testing.T) {
-	file := filepath.Join("..", "..", "README.md")
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(b), commandsBegin)
-	have, after, ok2 := strings.Cut(rest, commandsEnd)
-	if !ok || !ok2 {
-		t.Fatalf("%s lacks the marks %s and %s", file, commandsBegin, commandsEnd)
-	}
-	want := "\n\n| command | what it does |\n|---|---|\n"
-	for _, c := range (&app{}).root().Commands() {
-		if c.Hidden || c.Name() == "help" {
-			continue
-		}
-		want += fmt.Sprintf("| `mem-mcp %s` | %s |\n", strings.ReplaceAll(c.Use, "|", `\|`), c.Short)
-	}
-	want += "\n"
-	if flag.Lookup("update").Value.String() == "true" {
-		if err := os.WriteFile(file, []byte(before+commandsBegin+want+commandsEnd+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if have != want {
-		t.Errorf("the table of commands in %s is stale (run go test ./internal/cli -update); want:%s", file, want)
-	}
+	clitest.ReadmeCommands(t, (&app{}).root(), commandsBegin, commandsEnd, "go test ./internal/cli -update")
 }
 
 // TestReadmeExamples holds the configurations of clients in the README against
 // the command line that they start.
 func TestReadmeExamples(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, text := clitest.Readme(t)
 	type server struct {
 		Command string
 		Args    []string
 	}
 	examples := 0
-	for _, block := range strings.Split(string(b), "```json\n")[1:] {
+	for _, block := range strings.Split(text, "```json\n")[1:] {
 		block, _, _ = strings.Cut(block, "```")
 		var c struct{ Servers, MCPServers map[string]server }
 		if err := json.Unmarshal([]byte(block), &c); err != nil {

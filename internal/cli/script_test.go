@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/signal"
@@ -21,8 +20,8 @@ import (
 	"mem/core/change"
 	"mem/core/memory"
 	"mem/core/proposal"
-	"mem/core/settings"
 	"mem/internal/cli"
+	"mem/internal/clitest"
 	"mem/internal/term"
 )
 
@@ -40,16 +39,7 @@ func TestMain(m *testing.M) {
 func memMCP(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	env := settings.FromOS()
-	env.ManagedSettings = os.Getenv("TEST_POLICY")
-	if s := os.Getenv("TEST_NOW"); s != "" {
-		now, err := time.Parse(time.RFC3339, s)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 99
-		}
-		env.Now = func() time.Time { return now }
-	}
+	env := clitest.Environment()
 	if os.Getenv("TEST_JOBS") != "" {
 		cli.UseFakeJobs()
 	}
@@ -59,16 +49,13 @@ func memMCP(args []string) int {
 // propose leaves a proposal in the memory directory of the first argument, as a job does
 // under review: the second one is a topic that it deletes, the third one that it adds.
 func propose() {
-	env := settings.FromOS()
+	env := clitest.Environment()
 	fail := func(err error) {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 	}
-	now, err := time.Parse(time.RFC3339, os.Getenv("TEST_NOW"))
-	fail(err)
-	env.Now = func() time.Time { return now }
 	m, err := memory.Open(memory.Options{Env: env, MemoryDir: os.Args[1]})
 	fail(err)
 	old, _, err := m.Current(os.Args[2])
@@ -107,120 +94,35 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               setUp,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"jsonget": jsonGet,
-			"capture": capture,
-			"sparse":  sparse,
-			"await":   await,
-			"mkgit":   mkGit,
-			"bytes":   writeBytes,
-			"expand":  expand,
+		Cmds: clitest.Commands(map[string]func(*testscript.TestScript, bool, []string){
+			"sparse": sparse,
+			"await":  await,
+			"mkgit":  mkGit,
+			"expand": expand,
 
 			"jobs-end": jobsEnd,
-		},
+		}),
 	})
 }
 
-// setUp gives each script a home of its own: nothing of this machine's user is
-// ever read or written.
+// setUp gives each script a home and a project of its own.
 func setUp(env *testscript.Env) error {
-	work := env.WorkDir
-	home := filepath.Join(work, "home")
-	for k, v := range map[string]string{
-		"HOME":            home,
-		"USERPROFILE":     home,
-		"APPDATA":         filepath.Join(home, "AppData", "Roaming"),
-		"LOCALAPPDATA":    filepath.Join(home, "AppData", "Local"),
-		"XDG_CONFIG_HOME": filepath.Join(home, ".config"),
-		"XDG_STATE_HOME":  filepath.Join(home, ".local", "state"),
-		"XDG_DATA_HOME":   filepath.Join(home, ".local", "share"),
-		"XDG_CACHE_HOME":  filepath.Join(home, ".cache"),
-		"TEST_POLICY":     filepath.Join(work, "policy.json"),
-		"TEST_NOW":        "2026-11-30T10:00:00Z",
-		"TZ":              "UTC",
-		"MEM_SESSION_ID":  "test-session",
-	} {
-		env.Setenv(k, v)
+	if err := clitest.SetUp(env); err != nil {
+		return err
 	}
-	project := filepath.Join(work, "project")
+	home := clitest.Home(env)
+	project := filepath.Join(env.WorkDir, "project")
 	env.Setenv("PROJECT", project)
 	env.Setenv("SLUG", slug(project))
 	env.Setenv("MEMORY", filepath.Join(home, ".claude", "projects", slug(project), "memory"))
-	for _, dir := range []string{home, project} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
-	}
 	env.Cd = project
-	return nil
+	return os.MkdirAll(project, 0o700)
 }
 
 // slug is written here a second time, so that a script does not take for right
 // what the program takes for right.
 func slug(p string) string {
 	return regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(p, "-")
-}
-
-// lookUp follows a path such as topics.0.path in the JSON of stdout.
-func lookUp(ts *testscript.TestScript, file, path string) (string, bool) {
-	var v any
-	if err := json.Unmarshal([]byte(ts.ReadFile(file)), &v); err != nil {
-		ts.Fatalf("%s is not JSON: %v", file, err)
-	}
-	for _, key := range strings.Split(path, ".") {
-		switch x := v.(type) {
-		case map[string]any:
-			var ok bool
-			if v, ok = x[key]; !ok {
-				return "", false
-			}
-		case []any:
-			if key == "len" {
-				v = float64(len(x))
-				continue
-			}
-			i, err := strconv.Atoi(key)
-			if err != nil || i >= len(x) {
-				return "", false
-			}
-			v = x[i]
-		default:
-			return "", false
-		}
-	}
-	if s, ok := v.(string); ok {
-		return s, true
-	}
-	b, err := json.Marshal(v)
-	ts.Check(err)
-	return string(b), true
-}
-
-// jsonGet checks a value in the JSON that the last command printed:
-// [!] jsonget path [regexp].
-func jsonGet(ts *testscript.TestScript, neg bool, args []string) {
-	got, ok := lookUp(ts, "stdout", args[0])
-	if len(args) == 1 {
-		if ok == neg {
-			ts.Fatalf("%s: there is %v, value %s", args[0], ok, got)
-		}
-		return
-	}
-	if !ok {
-		ts.Fatalf("there is no %s", args[0])
-	}
-	if regexp.MustCompile(args[1]).MatchString(got) == neg {
-		ts.Fatalf("%s is %q, which does not fit %q", args[0], got, args[1])
-	}
-}
-
-// capture puts a value of the JSON into a variable: capture NAME path.
-func capture(ts *testscript.TestScript, _ bool, args []string) {
-	got, ok := lookUp(ts, "stdout", args[1])
-	if !ok {
-		ts.Fatalf("there is no %s", args[1])
-	}
-	ts.Setenv(args[0], got)
 }
 
 // sparse makes a file of a size without its bytes: sparse FILE MEGABYTES.
@@ -269,13 +171,6 @@ func mkGit(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(os.MkdirAll(filepath.Join(git, dir), 0o700))
 	}
 	ts.Check(os.WriteFile(filepath.Join(git, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600))
-}
-
-// writeBytes writes a Go string literal into a file: bytes FILE "a\x00b".
-func writeBytes(ts *testscript.TestScript, _ bool, args []string) {
-	s, err := strconv.Unquote(`"` + args[1] + `"`)
-	ts.Check(err)
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(s), 0o600))
 }
 
 // expand replaces $NAME in a file by variables of the script.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mem/internal/cli"
+	"mem/internal/clitest"
 	"mem/internal/term"
 )
 
@@ -68,7 +69,7 @@ func TestSessionsTerminal(t *testing.T) {
 			if strings.Contains(out+errOut, "\x1b[31m and") {
 				t.Error("a session commands the terminal")
 			}
-			golden(t, c.name, m.plain(out, nil)+m.plain(errOut, nil))
+			clitest.Golden(t, c.name+".txt", m.plain(out, nil)+m.plain(errOut, nil))
 		})
 	}
 }

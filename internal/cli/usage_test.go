@@ -7,6 +7,7 @@ import (
 	"mem/core/model"
 	"mem/core/spend"
 	"mem/internal/cli"
+	"mem/internal/clitest"
 	"mem/internal/term"
 )
 
@@ -29,5 +30,5 @@ func TestUsageTerminal(t *testing.T) {
 	if code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, errOut)
 	}
-	golden(t, "usage", m.plain(out, nil)+m.plain(errOut, nil))
+	clitest.Golden(t, "usage.txt", m.plain(out, nil)+m.plain(errOut, nil))
 }

@@ -45,7 +45,7 @@ var layers = []struct {
 
 // heights orders the packages of core: each imports only what stands before it.
 var heights = []string{
-	"core/text", "core/atomicfile", "core/memfile", "core/change", "core/project", "core/settings", "core/guard", "core/recall",
+	"core/text", "core/rawjson", "core/atomicfile", "core/memfile", "core/change", "core/project", "core/settings", "core/guard", "core/recall",
 	"core/memdir", "core/store", "core/transcript", "core/transcript/index", "core/transcript/shown", "core/transcript/deliver", "core/transcript/export",
 	"core/sessionmem", "core/memory", "core/sessions", "core/model", "core/model/wire", "core/model/anthropic", "core/model/openai",
 	"core/spend", "core/job", "core/inherit", "core/fork", "core/fork/shell", "core/fork/gate", "core/fork/stage",

@@ -3,13 +3,10 @@ package lspcli
 import (
 	"bytes"
 	"context"
-	"flag"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"mem/internal/clitest"
 	"mem/internal/term"
 )
 
@@ -21,43 +18,15 @@ const (
 
 // TestReadmeCommands holds the README's table against the commands.
 func TestReadmeCommands(t *testing.T) {
-	file := filepath.Join("..", "..", "README.md")
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(b), commandsBegin)
-	have, after, ok2 := strings.Cut(rest, commandsEnd)
-	if !ok || !ok2 {
-		t.Fatalf("%s lacks the marks %s and %s", file, commandsBegin, commandsEnd)
-	}
-	want := "\n\n| command | what it does |\n|---|---|\n"
-	for _, c := range (&app{}).root().Commands() {
-		if !c.Hidden && c.Name() != "help" {
-			want += fmt.Sprintf("| `mem-lsp %s` | %s |\n", c.Use, c.Short)
-		}
-	}
-	want += "\n"
-	if flag.Lookup("update").Value.String() == "true" {
-		if err := os.WriteFile(file, []byte(before+commandsBegin+want+commandsEnd+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if have != want {
-		t.Errorf("the table of commands in %s is stale (run make update); want:%s", file, want)
-	}
+	clitest.ReadmeCommands(t, (&app{}).root(), commandsBegin, commandsEnd, "make update")
 }
 
 // TestReadmeExamples runs what the README says with --help: that the commands and
 // their flags are there.
 func TestReadmeExamples(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, text := clitest.Readme(t)
 	examples := 0
-	for line := range strings.Lines(string(b)) {
+	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(strings.TrimSpace(line), " #")
 		args := strings.Fields(line)
 		if len(args) < 2 || args[0] != "mem-lsp" {

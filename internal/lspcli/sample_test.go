@@ -12,8 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"mem/internal/clitest"
 	"mem/internal/lspcli"
 	"mem/internal/term"
 )
@@ -43,21 +42,7 @@ func TestCheckOfASample(t *testing.T) {
 			if c.tidy != nil {
 				out = c.tidy(t, out)
 			}
-			got := strings.ReplaceAll(out, "\x1b", "␛")
-			file := filepath.Join("testdata", "golden", c.file)
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatalf("%v; write it with -update", err)
-			}
-			if d := cmp.Diff(string(want), got); d != "" {
-				t.Errorf("%s differs; if it is meant, write it with -update\n%s", file, d)
-			}
+			clitest.Golden(t, c.file, strings.ReplaceAll(out, "\x1b", "␛"))
 		})
 	}
 	// The summary counts what is listed.

@@ -3,7 +3,6 @@ package lspcli_test
 import (
 	"bytes"
 	"context"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,14 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"mem/core/settings"
+	"mem/internal/clitest"
 	"mem/internal/lspcli"
 	"mem/internal/term"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // machine is a home, a working directory and a clock of a test's own.
 type machine struct {
@@ -30,24 +26,8 @@ type machine struct {
 
 func newMachine(t *testing.T) *machine {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &machine{t: t, root: root, vars: map[string]string{"MEM_SESSION_ID": "test-session"}}
-	m.env = settings.Env{
-		Lookup: func(k string) (string, bool) { v, ok := m.vars[k]; return v, ok },
-		Home:   filepath.Join(root, "home"), Cwd: filepath.Join(root, "work"), GOOS: "linux",
-		Now:       func() time.Time { return time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC) },
-		ConfigDir: filepath.Join(root, "config"), StateDir: filepath.Join(root, "state"), CacheDir: filepath.Join(root, "cache"),
-		ManagedSettings: filepath.Join(root, "policy.json"),
-	}
-	for _, dir := range []string{m.env.Home, m.env.Cwd} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return m
+	c := clitest.NewMachine(t, "work")
+	return &machine{t: t, root: c.Root, env: c.Env, vars: c.Vars}
 }
 
 func (m *machine) write(name, text string) {
@@ -89,7 +69,7 @@ func TestTerminal(t *testing.T) {
 			if code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}
-			golden(t, c.name, strings.ReplaceAll(out+errOut, "\x1b", "␛"))
+			clitest.Golden(t, c.name+".txt", strings.ReplaceAll(out+errOut, "\x1b", "␛"))
 		})
 	}
 
@@ -97,27 +77,6 @@ func TestTerminal(t *testing.T) {
 	m.vars["NO_COLOR"] = "1"
 	if out, _, _ := m.run(context.Background(), term.Streams{Terminal: true, Width: 80}, "check", "--rule", "encoding"); strings.Contains(out, "\x1b") || !strings.Contains(out, "\nmemory/") {
 		t.Errorf("with NO_COLOR: %q", out)
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", "golden", name+".txt")
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v; write it with -update", err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s differs; if it is meant, write it with -update\n%s", file, d)
 	}
 }
 
@@ -207,7 +166,7 @@ func TestPage(t *testing.T) {
 	page := "# some-rule\n\nA sentence that is longer than the terminal is wide, of which there are many\non pages.\n\n" +
 		"````txtar\n-- a.md --\n```go\nsome code that is longer than the terminal is wide, left alone\n```\n\x1b[2J\n````\n\n" +
 		"- `fix-one` (safe): does one thing and then another, too\n- `fix-two`: does two\n\n## Why\nBecause.\n"
-	golden(t, "page", strings.ReplaceAll(lspcli.Page(page, 40), "\x1b", "␛"))
+	clitest.Golden(t, "page.txt", strings.ReplaceAll(lspcli.Page(page, 40), "\x1b", "␛"))
 	m := newMachine(t)
 	out, _, code := m.run(context.Background(), term.Streams{Terminal: true, Width: 70}, "rules", "encoding")
 	if code != lspcli.ExitOK || !strings.HasPrefix(out, "\x1b[1mencoding\x1b[0m\n") || strings.Contains(out, "```") {

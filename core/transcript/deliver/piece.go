@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"mem/core/rawjson"
 	"mem/core/transcript"
 	"mem/core/transcript/shown"
 )
@@ -240,20 +241,19 @@ func (r *reader) call(p piece, b *transcript.Block) piece {
 const maxDepth = 500
 
 func tooDeep(raw []byte) bool {
-	depth, in := 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case in && c == '\\':
-			i++
-		case c == '"':
-			in = !in
-		case !in && (c == '{' || c == '['):
+	for i, depth := 0, 0; i >= 0 && i < len(raw); {
+		switch raw[i] {
+		case '"':
+			i = rawjson.String(raw, i)
+			continue
+		case '{', '[':
 			if depth++; depth > maxDepth {
 				return true
 			}
-		case !in && (c == '}' || c == ']'):
+		case '}', ']':
 			depth--
 		}
+		i++
 	}
 	return false
 }

@@ -2,10 +2,11 @@ package index
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"mem/core/rawjson"
 )
 
 // extracted is one entry of a record: text that is searched and shown.
@@ -30,11 +31,11 @@ func extract(line []byte, redact func(string) string) (h head, entries []extract
 		return h, nil, malformed
 	}
 	h.sidechain = r.sidechain
-	h.uuid = unquote(r.uuid)
-	h.time = millis(unquote(r.timestamp))
+	h.uuid = rawjson.Text(r.uuid)
+	h.time = millis(rawjson.Text(r.timestamp))
 	if string(r.kind) == `"summary"` {
-		h.uuid = unquote(r.leaf) // the end of what the summary is about
-		if text := strings.TrimSpace(unquote(r.summary)); text != "" {
+		h.uuid = rawjson.Text(r.leaf) // the end of what the summary is about
+		if text := strings.TrimSpace(rawjson.Text(r.summary)); text != "" {
 			entries = append(entries, extracted{Summary, bounded(text, redact)})
 		}
 		return h, entries, false
@@ -43,7 +44,7 @@ func extract(line []byte, redact func(string) string) (h head, entries []extract
 		return h, nil, false
 	}
 	var content []byte
-	members(r.message, 0, func(key, value []byte) bool {
+	rawjson.Members(r.message, 0, func(key, value []byte) bool {
 		if string(key) == "content" {
 			content = value
 		}
@@ -95,7 +96,7 @@ type block struct {
 }
 
 func blockOf(raw []byte) (b block) {
-	members(raw, 0, func(key, value []byte) bool {
+	rawjson.Members(raw, 0, func(key, value []byte) bool {
 		switch string(key) {
 		case "type":
 			b.kind = value
@@ -120,12 +121,12 @@ func (e *extractor) content(raw []byte, assistant bool) {
 		e.say(unquoteStart(raw, MaxEntryBytes+seen), assistant)
 		return
 	}
-	elements(raw, func(raw []byte) bool {
+	rawjson.Elements(raw, 0, func(raw []byte) bool {
 		switch b := blockOf(raw); string(b.kind) {
 		case `"text"`:
 			e.say(unquoteStart(b.text, MaxEntryBytes+seen), assistant)
 		case `"tool_use"`, `"server_tool_use"`, `"mcp_tool_use"`:
-			e.call(unquote(b.name), b.input)
+			e.call(rawjson.Text(b.name), b.input)
 		case `"tool_result"`, `"mcp_tool_result"`:
 			e.result(b.content, b.failed)
 		}
@@ -179,7 +180,7 @@ func (e *extractor) call(name string, input []byte) {
 
 func (e *extractor) result(content []byte, failed bool) {
 	text := unquoteEnds(content)
-	elements(content, func(raw []byte) bool {
+	rawjson.Elements(content, 0, func(raw []byte) bool {
 		if b := blockOf(raw); string(b.kind) == `"text"` {
 			text += unquoteEnds(b.text) + "\n"
 		}
@@ -213,32 +214,17 @@ func strs(key, raw []byte, depth int, f func(key, value []byte) bool) bool {
 	case '"':
 		return f(key, raw)
 	case '{':
-		members(raw, 0, func(key, value []byte) bool {
+		rawjson.Members(raw, 0, func(key, value []byte) bool {
 			more = strs(key, value, depth+1, f)
 			return more
 		})
 	case '[':
-		elements(raw, func(value []byte) bool {
+		rawjson.Elements(raw, 0, func(value []byte) bool {
 			more = strs(key, value, depth+1, f)
 			return more
 		})
 	}
 	return more
-}
-
-// unquote decodes a JSON string; "" for anything else.
-func unquote(raw []byte) string {
-	if len(raw) < 2 || raw[0] != '"' {
-		return ""
-	}
-	if in := raw[1 : len(raw)-1]; bytes.IndexByte(in, '\\') < 0 && utf8.Valid(in) {
-		return string(in)
-	}
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
 }
 
 // escapeBytes is the longest way to write one byte of text in JSON.
@@ -248,11 +234,11 @@ const escapeBytes = 6
 func unquoteStart(raw []byte, limit int) string {
 	most := escapeBytes * limit
 	if len(raw) <= most {
-		return unquote(raw)
+		return rawjson.Text(raw)
 	}
 	// A cut may fall into an escape, of a pair of surrogates at worst.
 	for end := most; end > most-2*escapeBytes-1 && end > 1; end-- {
-		if s := unquote(append(bytes.Clone(raw[:end]), '"')); s != "" {
+		if s := rawjson.Text(append(bytes.Clone(raw[:end]), '"')); s != "" {
 			return strings.TrimRight(s, string(utf8.RuneError))
 		}
 	}
@@ -264,15 +250,15 @@ func unquoteStart(raw []byte, limit int) string {
 func unquoteEnds(raw []byte) string {
 	most := escapeBytes * seen
 	if len(raw) < 2 || raw[0] != '"' || len(raw) <= 3*most {
-		return unquote(raw)
+		return rawjson.Text(raw)
 	}
 	tail := raw[len(raw)-most:]
 	// Decoding begins behind a space, which is no part of an escape.
 	i := bytes.IndexByte(tail, ' ')
 	if i < 0 {
-		return unquote(raw)
+		return rawjson.Text(raw)
 	}
-	return unquoteStart(raw, seen) + gap + unquote(append([]byte{'"'}, tail[i+1:]...))
+	return unquoteStart(raw, seen) + gap + rawjson.Text(append([]byte{'"'}, tail[i+1:]...))
 }
 
 // ends redacts text and shortens it to its beginning and its end.

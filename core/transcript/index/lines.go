@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"mem/core/rawjson"
 	"mem/core/recall"
 )
 
@@ -160,12 +161,12 @@ func appendTerm(b []byte, term string) []byte {
 
 // whole reports a line that is a JSON object to its end.
 func whole(line []byte) bool {
-	i := skipSpace(line, 0)
+	i := rawjson.Space(line, 0)
 	if i >= len(line) || line[i] != '{' {
 		return false
 	}
-	end := skipValue(line, i)
-	return end > 0 && skipSpace(line, end) == len(line)
+	end := rawjson.Value(line, i)
+	return end > 0 && rawjson.Space(line, end) == len(line)
 }
 
 var (

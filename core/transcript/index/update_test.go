@@ -1,18 +1,13 @@
 package index
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"mem/core/transcript/transcripttest"
 )
 
 func countEntries(t testing.TB, x *Index) int {
@@ -213,98 +208,6 @@ func TestLongRecord(t *testing.T) {
 	}
 }
 
-// TestChunks: however a file is cut into pieces, the entries are the same.
-func TestChunks(t *testing.T) {
-	s := newSession(t, t.TempDir(), "s")
-	for i := range 12 {
-		s.prompt(fmt.Sprint("prompt ", i, strings.Repeat(" word", i*7)))
-		s.append("\n")
-		if i%3 == 0 {
-			s.append(`{"type":"noise","x":"` + strings.Repeat("z", 300) + `"}` + "\n")
-		}
-	}
-	base, err := os.ReadFile(s.path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tail := range []string{"", `{"type":"user","torn`, `{"type":"user","uuid":"w","message":{"content":"whole"}}`} {
-		if err := os.WriteFile(s.path, append(base, tail...), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f, err := openPlain(s.path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := &parser{redact: func(s string) string { return s }, words: map[string]struct{}{}, copies: map[string]int{}}
-		read := func(size int64) (offsets []int64, end int64) {
-			for from := int64(0); from < f.Size(); from += size {
-				c := p.parse(t.Context(), f, from, min(from+size, f.Size()), f.Size(), from == 0)
-				if c.err != nil {
-					t.Fatal(c.err)
-				}
-				for _, e := range c.entries {
-					offsets = append(offsets, e.offset)
-				}
-				end = max(end, c.end)
-			}
-			return offsets, end
-		}
-		want, wantEnd := read(f.Size())
-		if len(want) < 12 || wantEnd < int64(len(base)) {
-			t.Fatalf("%d entries up to %d of %d", len(want), wantEnd, f.Size())
-		}
-		for size := int64(1); size < 500; size++ {
-			if got, end := read(size); fmt.Sprint(got) != fmt.Sprint(want) || end != wantEnd {
-				t.Fatalf("in pieces of %d: %v to %d; want %v to %d", size, got, end, want, wantEnd)
-			}
-		}
-		f.Close()
-	}
-}
-
-func TestCancelAndResume(t *testing.T) {
-	dir := t.TempDir()
-	var sources []Source
-	for i := range 60 {
-		s := newSession(t, dir, fmt.Sprint("s", i))
-		for k := range 100 {
-			s.answer(fmt.Sprintf("words %d of %d", k, i))
-		}
-		sources = append(sources, s.source("p"))
-	}
-	x := open(t, Options{Workers: 1})
-	ctx, cancel := context.WithCancel(context.Background())
-	r, err := x.Update(ctx, sources, UpdateOptions{Progress: func(done, total int64) {
-		if done > total/2 {
-			cancel()
-		}
-	}})
-	if !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
-	if r.Entries == 0 || r.Pending == 0 {
-		t.Errorf("what was read is kept: %+v", r)
-	}
-	res := search(t, x, Query{Text: "words"})
-	if res.Pending == 0 || res.Indexed == 0 || res.Total != r.Entries {
-		t.Errorf("%+v", res)
-	}
-	rest := update(t, x, sources...)
-	if n := countEntries(t, x); n != 6000 || rest.Entries+r.Entries != n || rest.Pending != 0 {
-		t.Errorf("%d entries: %d, then %+v", n, r.Entries, rest)
-	}
-	if res := search(t, x, Query{Text: "words"}); res.Pending != 0 {
-		t.Errorf("%+v", res)
-	}
-	// Cancelled before it begins.
-	if _, err := x.Update(ctx, sources, UpdateOptions{}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if _, err := x.Search(ctx, Query{Text: "words"}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-}
-
 func TestSearchWhileIndexing(t *testing.T) {
 	s := newSession(t, t.TempDir(), "s")
 	for k := range 5000 {
@@ -370,110 +273,4 @@ func TestLimit(t *testing.T) {
 	if st, err := os.Stat(x.Path()); err != nil || st.Size() > 2*MinMaxBytes {
 		t.Errorf("%v %v", st.Size(), err)
 	}
-}
-
-// TestManyChunks: one transcript that several workers parse, with sessions of one
-// record around it, more than may be open at a time.
-func TestManyChunks(t *testing.T) {
-	dir := t.TempDir()
-	var sources []Source
-	for i := range 2*batchFiles + 7 {
-		s := newSession(t, dir, fmt.Sprint("small", i))
-		s.prompt("small words")
-		sources = append(sources, s.source("p"))
-	}
-	big := newSession(t, dir, "big")
-	filler := strings.Repeat("z", chunkBytes/16)
-	var want []string
-	for i := range 64 {
-		want = append(want, big.prompt(fmt.Sprintf("large words number%d", i)))
-		big.append(`{"type":"noise","x":"` + filler + `"}` + "\n")
-	}
-	x := open(t, Options{Workers: 4})
-	r := update(t, x, append(sources, big.source("p"))...)
-	if r.Entries != len(want)+len(sources) || r.Malformed != 0 || len(r.Unread) != 0 {
-		t.Errorf("%+v", r)
-	}
-	for i := range want {
-		first(t, x, fmt.Sprint("number", i), want[i])
-	}
-	// Turns follow each other over the pieces.
-	rows, err := x.db.Query("SELECT id FROM entry WHERE id >> ? = (SELECT id FROM source WHERE session = 'big') ORDER BY offset", srcShift)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for n := 1; rows.Next(); n++ {
-		var id rowID
-		if err := rows.Scan(&id); err != nil {
-			t.Fatal(err)
-		}
-		if id.turn() != n || id.role() != Prompt {
-			t.Fatalf("record %d is in turn %d", n, id.turn())
-		}
-	}
-}
-
-// endless is a transcript over and over, so that a gigabyte takes no disk.
-type endless struct {
-	data []byte
-	size int64
-}
-
-func (e *endless) Size() int64  { return e.size }
-func (e *endless) Close() error { return nil }
-
-func (e *endless) ReadAt(p []byte, off int64) (n int, err error) {
-	for n < len(p) && off < e.size {
-		part := e.data[off%int64(len(e.data)):]
-		k := copy(p[n:], part[:min(int64(len(part)), e.size-off)])
-		n, off = n+k, off+int64(k)
-	}
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
-// TestCancelOfAGigabyte: an update that is cancelled ends within 100 ms, with what it had
-// read in the index. On a machine that is busy one of five tries has to.
-func TestCancelOfAGigabyte(t *testing.T) {
-	var made bytes.Buffer
-	if _, err := transcripttest.Write(&made, transcripttest.Options{Seed: 9, Bytes: 12e6, Noise: 0.8, LongLines: true}); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "s.jsonl")
-	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	best := time.Hour
-	for try := 0; try < 5 && best > atOnce(); try++ {
-		x := open(t, Options{Open: func(string) (File, error) { return &endless{made.Bytes(), 1e9}, nil }})
-		ctx, cancel := context.WithCancel(t.Context())
-		var cancelled time.Time
-		rep, err := x.Update(ctx, []Source{{path, "s", "p"}}, UpdateOptions{Progress: func(done, _ int64) {
-			if done > 40e6 && cancelled.IsZero() {
-				cancelled = time.Now()
-				cancel()
-			}
-		}})
-		took := time.Since(cancelled)
-		cancel()
-		if !errors.Is(err, context.Canceled) || rep.Pending == 0 || rep.Entries == 0 {
-			t.Fatalf("%+v %v", rep, err)
-		}
-		best = min(best, took)
-	}
-	if best > atOnce() {
-		t.Errorf("it went on for %v", best)
-	}
-}
-
-// atOnce is how long something may go on that was cancelled: 100 ms. The race detector makes
-// what happens in between up to twenty times as slow; make test runs this without it, too.
-func atOnce() time.Duration {
-	if raceEnabled {
-		return 2 * time.Second
-	}
-	return 100 * time.Millisecond
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"mem/core/guard"
+	"mem/core/rawjson"
 	"mem/core/text"
 )
 
@@ -273,14 +274,10 @@ func rewrite(raw json.RawMessage, f func(string) string) json.RawMessage {
 		}
 		out.Write(raw[i : i+q])
 		i += q
-		end := i + 1
-		for end < len(raw) && raw[end] != '"' {
-			if raw[end] == '\\' {
-				end++
-			}
-			end++
+		end := rawjson.String(raw, i)
+		if end < 0 {
+			end = len(raw)
 		}
-		end = min(end+1, len(raw))
 		var s string
 		if json.Unmarshal(raw[i:end], &s) != nil {
 			out.Write(raw[i:end])

@@ -13,6 +13,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"mem/core/rawjson"
 )
 
 // conn is one session at work: the reader's side of it is here, Serve starts and ends it.
@@ -46,7 +48,7 @@ func (c *conn) read(in *lines) (run *call, err error) {
 			return nil, fmt.Errorf("reading from the client: %w", err)
 		case long != nil:
 			c.refuseLong(long)
-		case skipSpace(line, 0) < len(line):
+		case rawjson.Space(line, 0) < len(line):
 			if run := c.receive(line); run != nil {
 				return run, nil
 			}

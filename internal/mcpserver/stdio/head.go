@@ -6,7 +6,8 @@ import (
 	"errors"
 	"math"
 	"strconv"
-	"strings"
+
+	"mem/core/rawjson"
 )
 
 // head is what routing a message needs. mcp-go decodes the message itself, so nothing else is looked at here.
@@ -30,37 +31,25 @@ var (
 // with a string of 10 KB (BenchmarkParseHead), where a decoder would cost as much as the call. It checks the syntax of what it reads only. The head holds whatever was found before
 // an error, so that the error reply can name the id.
 func parseHead(msg []byte) (h head, err error) {
-	i := skipSpace(msg, 0)
+	i := rawjson.Space(msg, 0)
 	switch {
 	case i < len(msg) && msg[i] == '[':
 		return h, errBatch
 	case i == len(msg) || msg[i] != '{':
 		return h, errNotObject
 	}
-	if i = skipSpace(msg, i+1); i < len(msg) && msg[i] == '}' {
-		return h, endOfMessage(msg, i+1)
-	}
 	var hasMethod bool
-	for {
-		if i >= len(msg) || msg[i] != '"' {
-			return h, errSyntax
-		}
-		end := skipString(msg, i)
+	i, more := rawjson.First(msg, i, '}')
+	for more {
+		name, at := rawjson.Member(msg, i)
+		end := rawjson.Value(msg, at)
 		if end < 0 {
 			return h, errSyntax
 		}
-		key := msg[i+1 : end-1]
-		if i = skipSpace(msg, end); i >= len(msg) || msg[i] != ':' {
-			return h, errSyntax
-		}
-		i = skipSpace(msg, i+1)
-		if end = skipValue(msg, i); end < 0 {
-			return h, errSyntax
-		}
-		value := msg[i:end]
+		key, value := name[1:len(name)-1], msg[at:end]
 		if bytes.IndexByte(key, '\\') >= 0 {
-			if key, err = unescape(key); err != nil {
-				return h, err
+			if key = rawjson.Unescape(name); key == nil {
+				return h, errSyntax
 			}
 		}
 		switch {
@@ -85,24 +74,14 @@ func parseHead(msg []byte) (h head, err error) {
 			// encoding/json, which mcp-go decodes with, would take it for the member.
 			return h, errFold
 		}
-		if i = skipSpace(msg, end); i >= len(msg) {
+		if i, more = rawjson.Next(msg, end, '}'); i < 0 {
 			return h, errSyntax
 		}
-		if msg[i] == '}' {
-			return h, endOfMessage(msg, i+1)
-		}
-		if msg[i] != ',' {
-			return h, errSyntax
-		}
-		i = skipSpace(msg, i+1)
 	}
-}
-
-func endOfMessage(msg []byte, i int) error {
-	if skipSpace(msg, i) != len(msg) {
-		return errSyntax
+	if rawjson.Space(msg, i) != len(msg) {
+		return h, errSyntax
 	}
-	return nil
+	return h, nil
 }
 
 func foldsToMember(key []byte) bool {
@@ -113,80 +92,6 @@ func foldsToMember(key []byte) bool {
 		}
 	}
 	return false
-}
-
-func skipSpace(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
-		i++
-	}
-	return i
-}
-
-// skipString returns the index after the string that starts at b[i], or -1.
-func skipString(b []byte, i int) int {
-	for from := i + 1; ; {
-		n := bytes.IndexByte(b[from:], '"')
-		if n < 0 {
-			return -1
-		}
-		end := from + n
-		slashes := 0
-		for end-1-slashes > i && b[end-1-slashes] == '\\' {
-			slashes++
-		}
-		if slashes%2 == 0 {
-			return end + 1
-		}
-		from = end + 1
-	}
-}
-
-// skipValue returns the index after the value that starts at b[i], or -1. It counts brackets without telling
-// their kinds apart and needs no stack, however deep the value is.
-func skipValue(b []byte, i int) int {
-	if i >= len(b) {
-		return -1
-	}
-	switch b[i] {
-	case '"':
-		return skipString(b, i)
-	case '{', '[':
-		depth := 0
-		for i < len(b) {
-			switch b[i] {
-			case '"':
-				if i = skipString(b, i); i < 0 {
-					return -1
-				}
-				continue
-			case '{', '[':
-				depth++
-			case '}', ']':
-				if depth--; depth == 0 {
-					return i + 1
-				}
-			}
-			i++
-		}
-		return -1
-	}
-	start := i
-	for i < len(b) && strings.IndexByte(",}] \t\r\n", b[i]) < 0 {
-		i++
-	}
-	if i == start {
-		return -1
-	}
-	return i
-}
-
-func unescape(inner []byte) ([]byte, error) {
-	var s string
-	quoted := append(append([]byte{'"'}, inner...), '"')
-	if json.Unmarshal(quoted, &s) != nil {
-		return nil, errSyntax
-	}
-	return []byte(s), nil
 }
 
 func plainString(value []byte) (string, error) {
