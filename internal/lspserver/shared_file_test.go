@@ -142,4 +142,3 @@ func filesBelow(t *testing.T, dir string) map[string]string {
 	}
 	return out
 }
-
