@@ -60,7 +60,7 @@ func (p *publishing) check(o *published) bool {
 		}
 	}
 	if len(o.text) > MaxFile {
-		add(Held{Kind: "size", Never: true, Reason: fmt.Sprintf("it would have %d bytes, merged with what the team has; a snapshot takes %d. Shorten it", len(o.text), MaxFile)})
+		add(Held{Kind: "size", Never: true, Reason: fmt.Sprintf("it would have %d bytes, merged with what the team has; a snapshot takes %d", len(o.text), MaxFile)})
 	}
 	for _, f := range p.m.Guard().Added(text.Bytes(before), text.Bytes(o.text)) {
 		kind := "hidden"

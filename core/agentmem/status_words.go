@@ -138,7 +138,12 @@ func (h Held) Words(agent string) string {
 		where += fmt.Sprintf(":%d", h.Line)
 	}
 	way := fmt.Sprintf("a person can let it through: mem-mcp snapshot publish %s --allow %s", agent, memdir.ShownName(h.Item))
-	if h.Never {
+	switch {
+	case h.Kind == "name":
+		way = "rename it"
+	case h.Kind == "size":
+		way = "shorten it"
+	case h.Never:
 		way = "take it out first"
 	}
 	return fmt.Sprintf("%s: %s; %s", where, memdir.Shown(h.Reason, 300), way)
