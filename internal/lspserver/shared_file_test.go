@@ -63,7 +63,7 @@ func TestReviewAsAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.change("style.md", strings.Replace(w.texts["style.md"], "always", "without end", 1))
-	if file, content = review("style.md", ""); !strings.Contains(content, "without end") {
+	if _, content = review("style.md", ""); !strings.Contains(content, "without end") {
 		t.Errorf("what was typed is not in\n%s", content)
 	}
 	if err := e.quit(); err != nil {
