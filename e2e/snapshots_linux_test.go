@@ -65,7 +65,7 @@ func TestSnapshotsReadOnly(t *testing.T) {
 		says  string
 		works bool
 	}{
-		{[]string{"snapshot"}, "tester: the team shares 1 topics", true},
+		{[]string{"snapshot"}, "tester: the team shares 1 topic and", true},
 		{[]string{"snapshot", "status", "reviewer"}, "more.md: added here", true},
 		{[]string{"snapshot", "publish", "reviewer"}, "more.md added", true},
 		{[]string{"snapshot", "publish", "reviewer", "--yes"}, "permission denied", false},

@@ -62,7 +62,7 @@ func snapshotPublish() spec {
 			}
 			p, err := s.Publish(ctx, o)
 			if err != nil {
-				return answer{}, err
+				return answer{}, teamError(err)
 			}
 			lines := p.Words()
 			if p.DryRun && len(p.Files) > 0 {
@@ -102,7 +102,7 @@ func askPublish(ctx context.Context, s *agentmem.Shared, o agentmem.PublishOptio
 	}
 	p, err := s.Publish(ctx, o)
 	if err != nil {
-		return err
+		return teamError(err)
 	}
 	if p.Plan == "" {
 		return nil // there is nothing to publish

@@ -43,13 +43,13 @@ func snapshotPull() spec {
 			defer func() { err = errors.Join(err, s.Close()) }()
 			p, err := s.Pull(ctx, agentmem.PullOptions{Apply: a.Apply, Wishes: a.Take})
 			if err != nil {
-				return answer{}, err
+				return answer{}, teamError(err)
 			}
 			head := ""
 			if p.Initialized {
 				head = "The snapshot was copied."
 			}
-			return answer{p, words(head, changeWords(p.Change), snapshotWords(p.Left), p.Text)}, nil
+			return answer{p, words(head, changeWords(p.Change), snapshotWords(p.Left), p.Text, snapshotNext(p.Left))}, nil
 		}),
 	}
 }

@@ -27,13 +27,13 @@ func snapshotSchema() schema {
 		req("agent", str("")), req("store", str("Its memory directory.")), req("snapshot", str("The folder in the checkout.")),
 		req("action", choice("What to do about it.", string(agentmem.ActionNone), string(agentmem.ActionInitialize), string(agentmem.ActionPromptUpdate))),
 		req("state", agentStates()),
-		opt("updatedAt", str("When it was published.")), opt("author", str("")), opt("note", str("")),
+		opt("updatedAt", str("When it was published.")), opt("older", boolean("Than the one synced last.")), opt("author", str("")), opt("note", str("")),
 		req("base", choice("Where the last common version is known from; with none, all that differs is in doubt.", "state", "git", "none")),
 		opt("baseCommit", str("")),
 		req("topics", integer("Here.")), req("shared", integer("In the snapshot.")),
 		req("mine", counts("What was done here since.")), req("team", counts("News of the team.")),
 		req("conflicting", integer("Files with parts that both changed differently.")),
-		req("private", integer("Topics about a person, never published.")), req("skipped", integer("News that were looked at and left.")),
+		req("private", integer("Topics about a person, which stay here.")), req("skipped", integer("News that were looked at and left.")),
 		req("files", list("What differs.", schema{
 			req("path", str("")), opt("from", str("Its earlier name.")), opt("mine", str("")), opt("team", str("")),
 			opt("conflicts", list("Parts, as take names them.", str(""))), opt("private", boolean("")), opt("skipped", boolean("")),
@@ -90,6 +90,9 @@ func snapshotStatus() spec {
 			}
 			for _, st := range o.Agents {
 				lines = append(lines, snapshotWords(st))
+				if len(o.Agents) == 1 {
+					lines = append(lines, snapshotNext(st))
+				}
 			}
 			if o.MoreAgents > 0 {
 				lines = append(lines, counted(o.MoreAgents, "more agent")+" not listed.")

@@ -50,7 +50,7 @@ func (s *Shared) Publish(ctx context.Context, opt PublishOptions) (*Published, e
 		return nil, err
 	}
 	if len(a.mine.files) == 0 {
-		return nil, fmt.Errorf("the memory of %s in %s is empty: there is nothing to publish, and publishing would empty the snapshot; pull first", s.Agent, s.Store)
+		return nil, a.emptyStore(ctx)
 	}
 	p := &publishing{analysis: a, opt: opt, hold: map[string]bool{}, allowed: map[string]bool{}}
 	if err := p.checkNote(); err != nil {
@@ -60,6 +60,14 @@ func (s *Shared) Publish(ctx context.Context, opt PublishOptions) (*Published, e
 		return nil, err
 	}
 	return p.finish(ctx)
+}
+
+// emptyStore says why an empty memory is not published, and what there is to do.
+func (a *analysis) emptyStore(ctx context.Context) error {
+	if a.theirs.exists {
+		return fmt.Errorf("the memory of %s in %s is empty: there is nothing to publish, and publishing would empty the snapshot; pull first: mem-mcp snapshot pull %s", a.Agent, a.Store, a.Agent)
+	}
+	return fmt.Errorf("the memory of %s in %s is empty and there is no snapshot of it: there is nothing to publish. Write a memory first: mem-mcp --store agent/%s/project write. %s", a.Agent, a.Store, a.Agent, whoIsThere(ctx, a.m.Location.Project))
 }
 
 type publishing struct {

@@ -60,7 +60,7 @@ func (p *publishing) check(o *published) bool {
 		}
 	}
 	if len(o.text) > MaxFile {
-		add(Held{Kind: "size", Never: true, Reason: fmt.Sprintf("it would have %d bytes, merged with what the team has; a snapshot takes %d. Shorten it", len(o.text), MaxFile)})
+		add(Held{Kind: "size", Never: true, Reason: fmt.Sprintf("it would have %d bytes, merged with what the team has; a snapshot takes %d", len(o.text), MaxFile)})
 	}
 	for _, f := range p.m.Guard().Added(text.Bytes(before), text.Bytes(o.text)) {
 		kind := "hidden"
@@ -139,6 +139,9 @@ func personalPath(line, home string) string {
 	if len(home) > 3 && home != "/root" && strings.Contains(line, home) {
 		return "it holds the path of your home directory"
 	}
+	if !strings.ContainsAny(line, `/\`) {
+		return "" // as most lines: an editor has all of a memory looked at after each key
+	}
 	for _, m := range homePath().FindAllStringSubmatch(line, 10) {
 		user := strings.ToLower(strings.TrimRight(m[2], ".,;"))
 		if user == "" || strings.ContainsAny(user, "$%<{") || slices.Contains(noHomeUser, user) {
@@ -150,6 +153,9 @@ func personalPath(line, home string) string {
 }
 
 func personalMail(line string) string {
+	if strings.IndexByte(line, '@') < 0 {
+		return ""
+	}
 	for _, m := range email().FindAllString(line, 10) {
 		if !noPerson().MatchString(m) {
 			return m

@@ -27,7 +27,7 @@ func (p *publishing) holdCollisions() {
 			continue
 		}
 		p.held = append(p.held, Held{Item: it.mine + ":name", Path: it.mine, Kind: "name", Never: true,
-			Reason: "where letter case does not count, its name is that of " + memdir.ShownName(other.path()) + ", and one of them would be lost there; rename it"})
+			Reason: "where letter case and how letters are composed do not count, its name is that of " + memdir.ShownName(other.path()) + ", and one of them would be lost there"})
 		p.holdItem(it)
 	}
 }

@@ -75,6 +75,12 @@ func (a *analysis) waiting() (units []proposal.Unit, about [][]string, err error
 	if err != nil {
 		return nil, nil, err
 	}
+	for _, o := range all {
+		if !o.kept && len(conflicts[o.it.path()]) > 0 && len(o.text) > MaxFile {
+			o.kept = true
+			a.notes = append(a.notes, fmt.Sprintf("%s is not among the news that wait as a proposal: both texts together are more than a topic holds. Take theirs or mine of it.", memdir.ShownName(o.it.path())))
+		}
+	}
 	c, err := a.changeOf(all)
 	if err != nil || c.Empty() {
 		return nil, nil, err

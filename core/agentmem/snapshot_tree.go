@@ -250,7 +250,7 @@ func folded(p string) string { return strings.ToLower(norm.NFC.String(p)) }
 func (w *walker) collides(p string) bool {
 	low := folded(p)
 	if other, ok := w.folded[low]; ok && w.snapshot {
-		w.bad(p, "%s has the same name where letter case does not count, so that one of them would be lost there. Rename one", memdir.ShownName(other))
+		w.bad(p, "%s has the same name where letter case and how letters are composed do not count, so that one of them would be lost there. Rename one", memdir.ShownName(other))
 		return true
 	}
 	w.folded[low] = p

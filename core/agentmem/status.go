@@ -80,8 +80,11 @@ type Status struct {
 	State    State  `json:"state"`
 
 	UpdatedAt string `json:"updatedAt,omitempty"`
-	Author    string `json:"author,omitempty"`
-	Note      string `json:"note,omitempty"`
+	// Older says that the checkout has a snapshot from before the one that was synced last:
+	// its news may be what was overcome.
+	Older  bool   `json:"older,omitempty"`
+	Author string `json:"author,omitempty"`
+	Note   string `json:"note,omitempty"`
 	// Base says where what both had in common is known from: state, git, or none, where
 	// everything that differs is in doubt. BaseCommit is the commit of git.
 	Base       string `json:"base"`
@@ -151,6 +154,7 @@ func (a *analysis) compare() (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
+	st.Older = a.older()
 	for _, o := range outcomes {
 		f := FileStatus{Path: o.it.path(), Mine: a.mineKind(o.it), Team: o.team, Conflicts: o.open, Skipped: o.state.Seen != nil}
 		if o.it.base != "" && o.it.base != f.Path {

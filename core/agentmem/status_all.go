@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -35,7 +37,7 @@ func Overlook(ctx context.Context, o memory.Options, p project.Project, agent st
 		}
 		out.Agents = append(out.Agents, st)
 		if st.State == StateNone && st.Topics == 0 {
-			out.Notes = append(out.Notes, whoIsThere(p))
+			out.Notes = append(out.Notes, whoIsThere(ctx, p))
 		}
 		return out, nil
 	}
@@ -44,6 +46,9 @@ func Overlook(ctx context.Context, o memory.Options, p project.Project, agent st
 		return nil, err
 	}
 	out.Notes = few(notes)
+	if len(names) == 0 {
+		out.Notes = append(out.Notes, howToStart(ctx, p))
+	}
 	all, failed := make([]*Status, len(names)), make([]error, len(names))
 	var group sync.WaitGroup
 	next := make(chan int)
@@ -86,16 +91,37 @@ func Overlook(ctx context.Context, o memory.Options, p project.Project, agent st
 }
 
 // whoIsThere says which agents there are, to whoever asked for one that has nothing.
-func whoIsThere(p project.Project) string {
+func whoIsThere(ctx context.Context, p project.Project) string {
 	names, _, err := Agents(p)
-	if err != nil || len(names) == 0 {
-		return "No agent has a project memory or a snapshot here. The first write to agent/NAME/project makes one."
+	if err == nil && len(names) > 0 {
+		return "Agents with a project memory or a snapshot here: " + listed(names) + "."
 	}
-	more := ""
+	return "No agent has a project memory or a snapshot here. " + howToStart(ctx, p)
+}
+
+// howToStart says how an agent gets a memory, and which agents are meant to have one.
+func howToStart(ctx context.Context, p project.Project) string {
+	top := Checkout(p)
+	defined, _ := definitionsIn(ctx, top, filepath.Join(top, clientFolder)) // memory_stores tells what cannot be read of them
+	var names []string
+	for _, d := range defined {
+		if d.Scope == memdir.ScopeProject && d.Folder != "" && !slices.Contains(names, d.Folder) {
+			names = append(names, d.Folder)
+		}
+	}
+	slices.Sort(names)
+	s := "The first write to agent/NAME/project makes one."
+	if len(names) > 0 {
+		s += " Agents that are defined with a memory of the project: " + listed(names) + "."
+	}
+	return s
+}
+
+func listed(names []string) string {
 	if n := len(names) - maxNotes; n > 0 {
-		names, more = names[:maxNotes], fmt.Sprintf(" and %d more", n)
+		return strings.Join(names[:maxNotes], ", ") + fmt.Sprintf(" and %d more", n)
 	}
-	return "Agents with a project memory or a snapshot here: " + strings.Join(names, ", ") + more + "."
+	return strings.Join(names, ", ")
 }
 
 func lookAt(ctx context.Context, o memory.Options, agent string) (st *Status, err error) {

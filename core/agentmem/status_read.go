@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"mem/core/guard"
 	"mem/core/memdir"
 	"mem/core/memfile"
@@ -225,13 +227,20 @@ func (a *analysis) lookAtSnapshot(ctx context.Context) error {
 // last: a snapshot that somebody is in the middle of writing is not taken for a new one.
 func (a *analysis) checkManifest() {
 	var wrong []string
+	// Letters may be composed on one side only: git on macOS composes those in the names that
+	// it commits.
+	files, listed := map[string]*leaf{}, map[string]bool{}
+	for p, l := range a.theirs.files {
+		files[norm.NFC.String(p)] = l
+	}
 	for p, sum := range a.manifest.Files {
-		if l := a.theirs.files[p]; l == nil || sum != l.sum {
+		listed[norm.NFC.String(p)] = true
+		if l := files[norm.NFC.String(p)]; l == nil || sum != l.sum {
 			wrong = append(wrong, p)
 		}
 	}
 	for p := range a.theirs.files {
-		if _, ok := a.manifest.Files[p]; !ok && a.manifest.Merged == "" {
+		if !listed[norm.NFC.String(p)] && a.manifest.Merged == "" {
 			wrong = append(wrong, p)
 		}
 	}

@@ -14,11 +14,11 @@ func (st *Status) Words() string {
 		if st.Topics == 0 {
 			return fmt.Sprintf("%s: no memory here and no snapshot.", st.Agent)
 		}
-		return fmt.Sprintf("%s: no snapshot; %d topics here that could be published.", st.Agent, st.Topics) + st.extra()
+		return fmt.Sprintf("%s: no snapshot; %s here that could be published.", st.Agent, counted(st.Topics, "topic")) + st.extra()
 	case StateInitialize:
-		return fmt.Sprintf("%s: the team shares %d topics and nothing is here yet; pull copies them.", st.Agent, st.Shared)
+		return fmt.Sprintf("%s: the team shares %s and nothing is here yet; a pull copies it.", st.Agent, counted(st.Shared, "topic"))
 	case StateInSync:
-		return fmt.Sprintf("%s: in sync, %d topics.", st.Agent, st.Shared) + st.extra()
+		return fmt.Sprintf("%s: in sync, %s.", st.Agent, counted(st.Shared, "topic")) + st.extra()
 	case StateInvalid:
 		reason := "it cannot be used"
 		if len(st.Problems) > 0 {
@@ -41,13 +41,26 @@ func (st *Status) Words() string {
 
 func (st *Status) extra() string {
 	s := ""
-	if st.Private > 0 {
-		s += fmt.Sprintf(" %d about a person are never published.", st.Private)
+	if st.Older {
+		s += " The checkout has an older snapshot than the one that was synced last: another branch or commit, or a clock that is behind."
+	}
+	switch {
+	case st.Private == 1:
+		s += " 1 topic about a person stays here."
+	case st.Private > 1:
+		s += fmt.Sprintf(" %d topics about a person stay here.", st.Private)
 	}
 	if st.Skipped > 0 {
 		s += fmt.Sprintf(" %d of the team's were skipped.", st.Skipped)
 	}
 	return s
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func (c Counts) words() string {
@@ -73,7 +86,7 @@ func (f FileStatus) Words() string {
 		parts = append(parts, f.Mine+" here")
 	}
 	if f.Private {
-		parts = append(parts, "about a person, never published")
+		parts = append(parts, "about a person, stays here unless a person publishes it")
 	}
 	if f.Skipped {
 		parts = append(parts, "the team's version was skipped")
@@ -125,7 +138,12 @@ func (h Held) Words(agent string) string {
 		where += fmt.Sprintf(":%d", h.Line)
 	}
 	way := fmt.Sprintf("a person can let it through: mem-mcp snapshot publish %s --allow %s", agent, memdir.ShownName(h.Item))
-	if h.Never {
+	switch {
+	case h.Kind == "name":
+		way = "rename it"
+	case h.Kind == "size":
+		way = "shorten it"
+	case h.Never:
 		way = "take it out first"
 	}
 	return fmt.Sprintf("%s: %s; %s", where, memdir.Shown(h.Reason, 300), way)

@@ -135,7 +135,7 @@ func (m *Memory) whereWritten() string {
 	case n.Scope == memdir.ScopeLocal:
 		return fmt.Sprintf("%s lies in the checkout and is meant for this user alone: git does not ignore it unless the repository says so.", m.Location.Directory)
 	}
-	return fmt.Sprintf("%s lies in the checkout: what is written there is shared when it is committed.", m.Location.Directory)
+	return fmt.Sprintf("%s lies in the checkout: what is written there is shared when it is committed, unless git ignores it (mem-mcp snapshot setup looks).", m.Location.Directory)
 }
 
 // OriginOf gives the session that what is written comes from: the client's where

@@ -113,13 +113,15 @@ func TestSchema(t *testing.T) {
 			}
 		}
 	}
-	// What mem-lsp check says of a folder in which much is wrong.
-	log, err := os.ReadFile(filepath.Join("..", "..", "internal", "lspcli", "testdata", "golden", "sample.sarif"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := validate(log); err != nil {
-		t.Errorf("sample.sarif: %v", err)
+	// What mem-lsp check says of a folder, and of a team's snapshot, in which much is wrong.
+	for _, name := range []string{"sample.sarif", "snapshot.sarif"} {
+		log, err := os.ReadFile(filepath.Join("..", "..", "internal", "lspcli", "testdata", "golden", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := validate(log); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	// That the check can fail.
 	var b bytes.Buffer

@@ -72,7 +72,7 @@ func (a *app) snapshotStatus(ctx context.Context, agent string) error {
 	}
 	return a.show(o, func() {
 		if len(o.Agents) == 0 {
-			fmt.Fprintf(a.Err, "no agent has a project memory or a snapshot in %s; mem-mcp --store agent/NAME/project write makes a memory\n", term.Clean(o.Snapshots))
+			fmt.Fprintf(a.Err, "no agent has a project memory or a snapshot in %s\n", term.Clean(o.Snapshots))
 		}
 		for _, st := range o.Agents {
 			a.showSnapshot(st)
@@ -127,6 +127,8 @@ func (a *app) snapshotNext(st *agentmem.Status) {
 		next("publish %s shows what the team would get", agent)
 	case st.Action == agentmem.ActionInitialize:
 		next("pull %s copies it", agent)
+	case st.Action == agentmem.ActionPromptUpdate && st.Older:
+		next("pull %s --take theirs:PATH takes single topics of it; check out the newer one for the rest", agent)
 	case st.Action == agentmem.ActionPromptUpdate:
 		if free || st.MoreFiles > 0 {
 			next("pull %s --apply takes what neither conflicts nor deletes", agent)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -159,6 +160,37 @@ func BenchmarkCompletionAfterChange(b *testing.B) {
 		}
 		began := time.Now()
 		e.ask("textDocument/completion", params, nil)
+		took = append(took, time.Since(began))
+	}
+	median(b, took)
+}
+
+// BenchmarkFirstPublishLens asks for the lenses of a memory of 200 topics that no team has
+// yet, and resolves them, as an editor does after each key.
+func BenchmarkFirstPublishLens(b *testing.B) {
+	w, e := shared(b, unshared)
+	if err := os.RemoveAll(filepath.Join(w.top, ".claude", "agent-memory-snapshots")); err != nil {
+		b.Fatal(err)
+	}
+	files := memory200()
+	old := time.Now().Add(-time.Hour)
+	for p, s := range files {
+		name := filepath.Join(w.dir, p)
+		w.put(name, s)
+		if err := os.Chtimes(name, old, old); err != nil {
+			b.Fatal(err)
+		}
+	}
+	index := files["MEMORY.md"]
+	e.open("MEMORY.md", index)
+	e.shown("MEMORY.md", 1)
+	var took []time.Duration
+	for i := 0; b.Loop(); i++ {
+		e.change("MEMORY.md", index+fmt.Sprintf("\nTyped %d.\n", i))
+		began := time.Now()
+		if all := e.lenses(); !strings.Contains(all["publish"].Command.Title, "to the team") {
+			b.Fatalf("%+v", all)
+		}
 		took = append(took, time.Since(began))
 	}
 	median(b, took)

@@ -119,9 +119,6 @@ func statusLines(r *agentmem.Review) []string {
 		}
 		lines = append(lines, line+".")
 	}
-	if r.Older {
-		lines = append(lines, "The checkout has an older snapshot than the one that was synced last: another branch or commit is checked out.")
-	}
 	if st.State == agentmem.StateInvalid {
 		for _, p := range st.Problems {
 			lines = append(lines, "- "+memdir.Shown(p.String(), 300))

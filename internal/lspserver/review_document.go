@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -130,7 +131,9 @@ func (s *server) temporary(name, content string) (string, error) {
 	all := filepath.Join(s.o.Env.StateDir, "review")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.tempDir == "" {
+	if _, err := os.Lstat(s.tempDir); s.tempDir == "" || errors.Is(err, fs.ErrNotExist) {
+		// Another server takes the folder of one that showed nothing for a day for what a
+		// killed one left.
 		forget(all)
 		if err := os.MkdirAll(all, 0o700); err != nil {
 			return "", fmt.Errorf("making %s: %w", all, project.Reason(err))

@@ -63,7 +63,7 @@ func TestFirstPublish(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	e.commanded("status")
-	if m := e.requested("window/showMessage", 0); !strings.Contains(string(m.Params), "call.md:7: it holds an e-mail address") || !strings.Contains(string(m.Params), "1 about a person are never published") {
+	if m := e.requested("window/showMessage", 0); !strings.Contains(string(m.Params), "call.md:7: it holds an e-mail address") || !strings.Contains(string(m.Params), "1 topic about a person stays here") {
 		t.Errorf("the state is told as %s", m.Params)
 	}
 	for _, other := range []string{"review", "takeAll", "keepMine", "skip"} {

@@ -84,7 +84,7 @@ No mocks.
 `
 
 // shared starts an editor on a shared memory.
-func shared(t *testing.T, src string) (*world, *editor) {
+func shared(t testing.TB, src string) (*world, *editor) {
 	t.Helper()
 	w := newWorld(t, diagtest.Parse(t, []byte(src)))
 	e := w.edit(text.UTF16)

@@ -33,14 +33,14 @@ const origin = "a-session"
 // world is a case of a rule on disk: a project that is a repository, and its memory
 // where the client keeps it, or in the repository where the case is one.
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	top   string // of the project
 	dir   string // the memory directory
 	env   settings.Env
 	texts map[string]string // the files of the memory as they were
 }
 
-func newWorld(t *testing.T, c *diagtest.Case) *world {
+func newWorld(t testing.TB, c *diagtest.Case) *world {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
