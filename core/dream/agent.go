@@ -107,6 +107,9 @@ func (s Setting) agent(ctx context.Context, m *memory.Memory, o RunOptions, c en
 	if err != nil {
 		return err
 	}
+	if units, err = s.unitsFor(ctx, m, r, shown, units); err != nil {
+		return err
+	}
 	out.Report = s.reportOf(r, units, shown, first.Report, by)
 	out.Report.Notes = append(out.Report.Notes, x.Notes...)
 	if said != "" {
@@ -180,7 +183,7 @@ func claimsFor(u proposal.Unit, gone, kept []string) (out []claim) {
 		case len(gone) > 0: // they stay together
 			out = append(out, claim{Did: "merged", Files: gone, Into: p, Why: why})
 		case p != memfile.IndexName && len(kept) > 1:
-			out = append(out, claim{Did: "corrected", Files: []string{p}, Why: "takes details that stood in the index"})
+			out = append(out, claim{Did: "corrected", Files: []string{p}, Why: whyDetails})
 		default:
 			out = append(out, claim{Did: "corrected", Files: []string{p}, Why: why})
 		}
@@ -274,6 +277,9 @@ func (s Setting) reportOf(r *result, units []proposal.Unit, policy proposal.Poli
 	for _, items := range [][]Item{first.Proposed, first.Left} {
 		for _, i := range items {
 			path, _, _ := strings.Cut(i.What, ":")
+			if i.What == memfile.IndexName && r.index != nil {
+				continue // how full it is, which is said above
+			}
 			if !touched[path] && !slices.ContainsFunc(i.Sources, func(p string) bool { return touched[p] }) {
 				out.Left = append(out.Left, i)
 			}

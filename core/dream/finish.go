@@ -62,6 +62,9 @@ func Finish(ctx context.Context, m *memory.Memory, r job.Record, sub proposal.Su
 	if err != nil {
 		return nil, err
 	}
+	if units, err = s.unitsFor(ctx, m, x, shown, units); err != nil {
+		return nil, err
+	}
 	out := &Ran{Report: s.reportOf(x, units, shown, &Report{}, fork.Host)}
 	if said != "" {
 		out.Report.Notes = append(out.Report.Notes, "The agent says: "+memdir.Shown(said, maxSaidText))
