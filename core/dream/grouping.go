@@ -85,6 +85,7 @@ func resultOf(c change.Change, claims []claim) *result {
 		}
 	}
 	r.links()
+	r.strays()
 	return r
 }
 

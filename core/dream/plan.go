@@ -194,7 +194,7 @@ func (o *part) inIndex(x *memfile.Index) string {
 		change(edits)
 	}
 	for i, path := range o.entries {
-		edits := x.Remove(path)
+		edits := without(x, path)
 		if i == len(o.entries)-1 { // the usual case: nobody needs the parse
 			after, ok := text.Apply(x.Text().String(), edits)
 			if !ok {
