@@ -47,7 +47,10 @@ func TestWhatStoodBelowAMergedEntry(t *testing.T) {
 func TestAnAgentLeavesDetailsBehind(t *testing.T) {
 	for _, policy := range []proposal.Policy{proposal.HoldDeletions, proposal.Apply} {
 		g := of(merging())
-		g.files["MEMORY.md"] = "# Memory\n\n- [other](other.md) — another thing\n- [ship](ship.md) — shipping\n  - Port 8080 is taken.\n- [deploys](deploys.md) — when deploys go out\n- [low](low.md) — below\n"
+		g.files["MEMORY.md"] = "# Memory\n\n- [other](other.md) — another thing\n- [ship](ship.md) — shipping\n  - Port 8080 is taken.\n- [deploys](deploys.md) — when deploys go out\n- [low](low.md) — below\n- [tea](tea.md) — about tea\n- [cocoa](cocoa.md) — about cocoa\n"
+		for _, p := range []string{"tea", "cocoa"} { // one of few topics would wait in any case
+			g.files[p+".md"] = topicText(p, "about "+p, "reference", strings.Repeat(p+" at four. ", 9))
+		}
 		g.files["ship.md"] = topicText("ship", "shipping", "project", "The harbour opens at nine, and Rosa has the crane.")
 		s := modeltest.Start(t,
 			modeltest.Call("Read", modeltest.In{"file_path": "/memory/MEMORY.md"}).And("Read", modeltest.In{"file_path": "/memory/ship.md"}).And("Read", modeltest.In{"file_path": "/memory/deploys.md"}),

@@ -48,7 +48,7 @@ func (p *Proposals) make(ctx context.Context, x *Proposal, units []*Unit) (*memo
 				u.State, u.Applied, u.Note = Applied, made.ID, ""
 			}
 			x.close(p.m.Now())
-			return made, p.write(x)
+			return made, errors.Join(p.remember(x.Kind, made.ID, taken), p.write(x))
 		}
 		if units = p.blame(err, taken); len(units) == 0 {
 			if faultOf(err) {
