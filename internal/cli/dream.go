@@ -274,7 +274,11 @@ func (a *app) showDream(r *dream.Ran) {
 		a.Printf("\nApplied as %s; take it back with: mem-mcp undo %s\n", r.Change, r.Change)
 	}
 	if r.Waiting > 0 {
-		a.Printf("%d parts wait for you in %s (mem-mcp proposals)\n", r.Waiting, strings.Join(r.Proposals, ", "))
+		waits := "wait"
+		if r.Waiting == 1 {
+			waits = "waits"
+		}
+		a.Printf("%s %s for you in %s (mem-mcp proposals)\n", count(r.Waiting, "part"), waits, strings.Join(r.Proposals, ", "))
 	}
 	if len(r.Superseded) > 0 {
 		a.Printf("Earlier proposals that this one takes the place of: %s\n", strings.Join(r.Superseded, ", "))

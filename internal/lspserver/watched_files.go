@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 
 	"go.lsp.dev/protocol"
-	"go.lsp.dev/uri"
 
 	"mem/core/memdir"
 	"mem/core/memfile"
@@ -16,8 +15,6 @@ func isConfig(path string) bool { return filepath.Base(path) == diagnostics.Conf
 
 // shown gives a path for messages.
 func shown(path string) string { return memdir.ShownName(path) }
-
-func cloneURI(u uri.URI) uri.URI { return uri.URI([]byte(u)) }
 
 // didChangeWatchedFiles has the directories checked in which files changed. Every
 // check looks at the disk, so the event itself says only that it is time.

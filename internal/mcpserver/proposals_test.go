@@ -40,7 +40,11 @@ func waiting(t *testing.T, opt memory.Options, kind string) string {
 
 func TestProposals(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "memory")
-	for p, s := range map[string]string{"MEMORY.md": "# Memory\n\n- [style](style.md) — how we write\n", "style.md": someTopic} {
+	files := map[string]string{"MEMORY.md": "# Memory\n\n- [style](style.md) — how we write\n", "style.md": someTopic}
+	for i := range 5 { // a run that removes more than a fifth waits as a whole
+		files[fmt.Sprintf("other-%d.md", i)] = strings.Replace(someTopic, "name: style", fmt.Sprintf("name: other-%d", i), 1)
+	}
+	for p, s := range files {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -42,7 +42,7 @@ var scripts = []struct{ script, want, differs string }{
 	{`wc -l < a.md; wc a.md`, "4\n4 5 25 a.md\n", "columns are not padded"},
 	{`sed -n '2,3p' a.md; sed -n '/be/p' a.md; sed -n '$p' a.md; sed 2,4d a.md; sed 1q a.md`, "alpha\nbeta\nbeta\ngamma\nname: a\nname: a\n", ""},
 	{`stat -c '%n %s %F' a.md logs`, "a.md 25 regular file\nlogs 0 directory\n", "folders have no size"},
-	{`date -u +%Y-%m-%d`, "2026-11-30\n", ""},
+	{`date -u +%Y-%m-%d`, "2026-11-30\n", "its clock is the real one"},
 	{`basename /x/y.md .md; dirname /x/y.md`, "y\n/x\n", ""},
 	{`nl a.md | tail -1; seq 3 | tac | tr '\n' ,`, "     4\tgamma\n3,2,1,", ""},
 	{`for f in a b; do echo "$f: $(wc -l < $f.md)"; done`, "a: 4\nb: 3\n", ""},
