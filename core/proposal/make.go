@@ -21,6 +21,9 @@ const maxTries = 5
 // marked before its change is made and again after, so that a process that dies in
 // between leaves word of it.
 func (p *Proposals) make(ctx context.Context, x *Proposal, units []*Unit) (*memory.Change, error) {
+	if _, err := p.readApplied(); err != nil { // before anything is changed
+		return nil, err
+	}
 	for range maxTries {
 		rest := p.sift(x, units)
 		if len(rest) == 0 {
