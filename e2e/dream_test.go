@@ -207,7 +207,9 @@ func (p *place) atOnce(t *testing.T, n int, args ...string) (ended chan string) 
 			t.Fatal(err)
 		}
 		go func() {
-			if err := c.Wait(); err != nil {
+			err := c.Wait()
+			// Whoever asked and did not get a dream is told so by the exit code as well.
+			if busy := strings.Contains(stdout.String(), `"closed"`); busy != (c.ProcessState.ExitCode() == 1) || err != nil && !busy {
 				t.Errorf("%v: %s", err, stderr)
 			}
 			ended <- stdout.String()
@@ -311,14 +313,39 @@ func TestDreamInterrupted(t *testing.T) {
 			before := filesOf(t, dir)
 			c, _, stderr := p.dream(t, "--watch")
 			s.Await(3)
+			// A cancel is asked for by a process, whose own start is no part of it.
+			over, asked := make(chan struct{}), make(chan time.Time, 1)
+			go func() {
+				var at time.Time
+				for ; ; time.Sleep(2 * time.Millisecond) {
+					if found, err := filepath.Glob(filepath.Join(p.state(), "mem", "*", "jobs", "*.cancel")); at.IsZero() && err == nil && len(found) > 0 {
+						at = time.Now()
+					}
+					select {
+					case <-over:
+						asked <- at
+						return
+					default:
+					}
+				}
+			}()
 			began := time.Now()
-			if err := stop(p, c); err != nil {
+			stopped := make(chan error, 1)
+			go func() { stopped <- stop(p, c) }()
+			failed := c.Wait()
+			ended := time.Now()
+			close(over)
+			if at := <-asked; at.After(began) {
+				began = at
+			}
+			if err := <-stopped; err != nil {
 				t.Fatal(err)
 			}
-			if err := c.Wait(); err == nil {
+			if failed == nil {
 				t.Error("it says that it succeeded")
 			}
-			if took := time.Since(began); took > 2*time.Second { // with the time to start a process on a busy machine
+			t.Logf("it took %s", ended.Sub(began))
+			if took := ended.Sub(began); took > time.Second {
 				t.Errorf("it took %s", took)
 			}
 			if !strings.Contains(stderr.String(), "cancelled; the memory is as it was") || !strings.Contains(stderr.String(), "Edit /memory/limit.md") {
@@ -336,6 +363,66 @@ func TestDreamInterrupted(t *testing.T) {
 			idle(t, 5*time.Second)
 		})
 	}
+}
+
+// TestWatchingADream: a second process that asks with --watch follows the dream of the first;
+// Ctrl-C there ends the watching and not the dream, one without --watch is told that it is
+// busy, and the end of a turn starts none beside it.
+func TestWatchingADream(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		need(t, "a signal to another process", errors.New("Windows has none"))
+	}
+	release := make(chan struct{})
+	s := modeltest.StartFunc(t, func(r modeltest.Request) modeltest.Step {
+		if r.Turn() == 3 {
+			select {
+			case <-release:
+			case <-time.After(time.Minute):
+			}
+		}
+		return dreaming(r)
+	})
+	p := newPlace(t)
+	p.withModel(t, s, modeltest.Anthropic, "jobs:\n  extract:\n    enabled: false\n  session_memory:\n    enabled: false\n")
+	dir := p.remember(t)
+	c, _, _ := p.dream(t)
+	s.Await(3)
+	watcher, _, seen := p.dream(t, "--watch")
+	told := func() bool {
+		list, err := filepath.Glob(filepath.Join(p.state(), "mem", "*", "jobs", "*.json"))
+		return err == nil && len(list) == 1
+	}
+	time.Sleep(300 * time.Millisecond) // until it has looked
+	if err := watcher.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := watcher.Wait(); err == nil || !strings.Contains(seen.String(), "Ctrl-C ends watching it") || !strings.Contains(seen.String(), "Edit /memory/limit.md") {
+		t.Errorf("%v: %s", err, seen)
+	}
+	busy, out, why := p.dream(t)
+	if err := busy.Wait(); err == nil || busy.ProcessState.ExitCode() != 1 || !strings.Contains(out.String(), `gate "lock"`) || !strings.Contains(why.String(), "a dream is under way") {
+		t.Errorf("%v: %s%s", err, out, why)
+	}
+	for i := range 6 { // enough for a dream by itself
+		if err := os.Rename(p.session(t, fmt.Sprintf("aaaaaaaa-0000-4000-8000-%012d", i), "the limit is 45"), filepath.Join(filepath.Dir(dir), fmt.Sprintf("aaaaaaaa-0000-4000-8000-%012d.jsonl", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := "aaaaaaaa-0000-4000-8000-000000000000"
+	for range 3 {
+		p.hook(t, "Stop", own, filepath.Join(filepath.Dir(dir), own+".jsonl"))
+	}
+	if !told() {
+		t.Errorf("there are more jobs than the one dream: %+v", p.jobs(t))
+	}
+	close(release)
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+	if st := p.dreams(t); st.Job == nil || st.Job.State != "done" || !strings.Contains(filesOf(t, dir)["limit.md"], "45") {
+		t.Errorf("%+v", st.Job)
+	}
+	idle(t, 5*time.Second)
 }
 
 // TestDreamThroughTheHook: with five sessions the end of a turn starts a dream, the next

@@ -26,6 +26,8 @@ func TestModes(t *testing.T) {
 		{"unreadable directory", "memory", 0, []string{"list"}, []string{"memory", "permission"}},
 		{"unreadable directory, write", "memory", 0, []string{"write", "b", "--type", "user", "--description", "d", "--body-file", "project/body"}, []string{"memory", "permission"}},
 		{"read-only directory", "memory", 0o555, []string{"write", "b", "--type", "user", "--description", "d", "--body-file", "project/body"}, []string{"memory", "permission"}},
+		{"read-only directory, dream", "memory", 0o555, []string{"dream"}, []string{"memory", "permission"}},
+		{"state that cannot be written, dream", "state", 0o555, []string{"dream"}, []string{"state", "permission"}},
 		{"unreadable index", "memory/MEMORY.md", 0, []string{"list"}, []string{"MEMORY.md", "permission"}},
 		{"unreadable topic", "memory/a.md", 0, []string{"read", "a"}, []string{"a.md", "permission"}},
 		{"state that cannot be written", "state", 0o555, []string{"write", "b", "--type", "user", "--description", "d", "--body-file", "project/body"}, []string{"state", "permission"}},

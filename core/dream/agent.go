@@ -107,21 +107,28 @@ func (s Setting) agent(ctx context.Context, m *memory.Memory, o RunOptions, c en
 	if err != nil {
 		return err
 	}
-	out.Report = s.reportOf(r, units, shown, first.Report, by)
+	if units, err = s.unitsFor(ctx, m, r, shown, units); err != nil {
+		return err
+	}
+	hold, err := takenBack(ctx, m, units)
+	if err != nil {
+		return err
+	}
+	out.Report = s.reportOf(r, units, shown, hold, first.Report, by)
 	out.Report.Notes = append(out.Report.Notes, x.Notes...)
 	if said != "" {
 		out.Report.Notes = append(out.Report.Notes, "The agent says: "+memdir.Shown(said, maxSaidText))
 	}
 	out.Report.bound()
-	return s.bring(ctx, m, o, policy, "dream: "+memdir.Shown(by, 80), units, out)
+	return s.bring(ctx, m, o, policy, hold, "dream: "+memdir.Shown(by, 80), units, out)
 }
 
 const maxSaidText = 1_500
 
 // bring settles units by a policy, and supersedes what earlier dreams left open.
-func (s Setting) bring(ctx context.Context, m *memory.Memory, o RunOptions, policy proposal.Policy, title string, units []proposal.Unit, out *Ran) error {
+func (s Setting) bring(ctx context.Context, m *memory.Memory, o RunOptions, policy proposal.Policy, hold func(proposal.Unit) string, title string, units []proposal.Unit, out *Ran) error {
 	settled, err := proposal.Of(m).Settle(ctx, proposal.Submission{Job: o.Job, Kind: job.Dream, Title: title, Report: out.Report.Markdown(),
-		Origin: m.Origin(), Policy: policy, Units: units, Supersedes: job.Dream})
+		Origin: m.Origin(), Policy: policy, Hold: hold, Units: units, Supersedes: job.Dream})
 	if err != nil {
 		return err
 	}
@@ -180,7 +187,7 @@ func claimsFor(u proposal.Unit, gone, kept []string) (out []claim) {
 		case len(gone) > 0: // they stay together
 			out = append(out, claim{Did: "merged", Files: gone, Into: p, Why: why})
 		case p != memfile.IndexName && len(kept) > 1:
-			out = append(out, claim{Did: "corrected", Files: []string{p}, Why: "takes details that stood in the index"})
+			out = append(out, claim{Did: "corrected", Files: []string{p}, Why: whyDetails})
 		default:
 			out = append(out, claim{Did: "corrected", Files: []string{p}, Why: why})
 		}
@@ -232,7 +239,7 @@ func fitted(st *stage.Stage, u proposal.Unit, now map[string]*string) (map[strin
 }
 
 // reportOf says what a result is, as the files show it.
-func (s Setting) reportOf(r *result, units []proposal.Unit, policy proposal.Policy, first *Report, by string) *Report {
+func (s Setting) reportOf(r *result, units []proposal.Unit, policy proposal.Policy, hold func(proposal.Unit) string, first *Report, by string) *Report {
 	out := &Report{Engine: by, Before: first.Before, After: first.After, Notes: append(slices.Clone(first.Notes), r.unproven()...)}
 	if r.index != nil {
 		out.After = memdir.FillOf(r.want, s.rule())
@@ -260,8 +267,12 @@ func (s Setting) reportOf(r *result, units []proposal.Unit, policy proposal.Poli
 				kept++
 			}
 		}
+		why := hold(u)
+		if why != "" {
+			item.Why = strings.TrimPrefix(item.Why+"; "+why, "; ")
+		}
 		switch {
-		case policy == proposal.Review || policy == proposal.HoldDeletions && u.Deletes:
+		case why != "" || policy == proposal.Review || policy == proposal.HoldDeletions && u.Deletes:
 			out.Proposed = append(out.Proposed, item)
 		case gone > 0 && kept > 0:
 			out.Merged = append(out.Merged, item)
@@ -274,6 +285,9 @@ func (s Setting) reportOf(r *result, units []proposal.Unit, policy proposal.Poli
 	for _, items := range [][]Item{first.Proposed, first.Left} {
 		for _, i := range items {
 			path, _, _ := strings.Cut(i.What, ":")
+			if i.What == memfile.IndexName && r.index != nil {
+				continue // how full it is, which is said above
+			}
 			if !touched[path] && !slices.ContainsFunc(i.Sources, func(p string) bool { return touched[p] }) {
 				out.Left = append(out.Left, i)
 			}

@@ -62,7 +62,14 @@ func Finish(ctx context.Context, m *memory.Memory, r job.Record, sub proposal.Su
 	if err != nil {
 		return nil, err
 	}
-	out := &Ran{Report: s.reportOf(x, units, shown, &Report{}, fork.Host)}
+	if units, err = s.unitsFor(ctx, m, x, shown, units); err != nil {
+		return nil, err
+	}
+	hold, err := takenBack(ctx, m, units)
+	if err != nil {
+		return nil, err
+	}
+	out := &Ran{Report: s.reportOf(x, units, shown, hold, &Report{}, fork.Host)}
 	if said != "" {
 		out.Report.Notes = append(out.Report.Notes, "The agent says: "+memdir.Shown(said, maxSaidText))
 	}
@@ -71,7 +78,7 @@ func Finish(ctx context.Context, m *memory.Memory, r job.Record, sub proposal.Su
 	}
 	out.Report.bound()
 	settled, err := proposal.Of(m).Settle(ctx, proposal.Submission{Job: r.ID, Kind: job.Dream, Title: "dream: by the agent", Report: out.Report.Markdown(),
-		Origin: r.Session, Policy: s.policy(o), Units: units, Supersedes: job.Dream})
+		Origin: r.Session, Policy: s.policy(o), Hold: hold, Units: units, Supersedes: job.Dream})
 	if err != nil {
 		return nil, err
 	}

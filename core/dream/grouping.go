@@ -18,6 +18,9 @@ type result struct {
 	base, want *memfile.Index
 	// without is the index where what deletes waits, nil where it did not change.
 	without *memfile.Index
+	// room makes the applied index shorter; nil leaves it as long as it is.
+	room *roomFor
+	took []claim // what took details for it
 }
 
 // touchedFile is one file that changed.
@@ -28,6 +31,9 @@ type touchedFile struct {
 	loses         bool // it goes, or more than half of its body does
 	set           []uint64
 	group         *touchedFile // the first file of its group; itself in one of its own
+	// first is what a file that waits gets at once, and later what it gets then; "" where that
+	// is before and after.
+	first, later string
 }
 
 func (f *touchedFile) root() *touchedFile {
@@ -79,6 +85,7 @@ func resultOf(c change.Change, claims []claim) *result {
 		}
 	}
 	r.links()
+	r.strays()
 	return r
 }
 

@@ -150,25 +150,6 @@ func (r *result) outOf(x *memfile.Index, path string) []text.Edit {
 	return without(x, path)
 }
 
-// without gives the edits that take out the entries of a topic with the details below them.
-func without(x *memfile.Index, path string) []text.Edit {
-	var out []text.Edit
-	gone := 0
-	for _, e := range x.Remove(path) {
-		if e.Start < gone {
-			continue // a link among details that go
-		}
-		for _, at := range x.Entries {
-			if at.Span == e.Span && e.New == "" {
-				e.End = max(e.End, detailsOf(x, at).End)
-				gone = e.End
-			}
-		}
-		out = append(out, e)
-	}
-	return out
-}
-
 // below gives where the lines end that are indented below an entry, and so belong to it.
 func below(x *memfile.Index, e memfile.Entry) int {
 	t := x.Text()

@@ -41,6 +41,9 @@ func (r *result) units() []proposal.Unit {
 	}
 	if r.index != nil {
 		without := r.indexWithout(waits)
+		if r.room != nil {
+			without = r.makeRoom(without, waits, &now)
+		}
 		r.without = memfile.ParseIndex(without)
 		if f, ok := change.EditFile(memfile.IndexName, r.base.Text().String(), change.Lines(r.base.Text().String(), without)); ok {
 			f.Kind = r.index.Kind
@@ -94,10 +97,15 @@ func (r *result) gathered(units []proposal.Unit, free map[string]*touchedFile) [
 	return out
 }
 
-// waiting makes the unit of a group that deletes, on the index as it was.
+// waiting makes the unit of a group that deletes, on the index as it was; where room was made
+// in that one, on what it is then.
 func (r *result) waiting(g []*touchedFile) proposal.Unit {
 	u := proposal.Unit{State: proposal.Open}
 	x := r.base
+	if r.room != nil {
+		x = r.without
+	}
+	base := x.Text().String()
 	apply := func(edits []text.Edit) {
 		if after, ok := text.Apply(x.Text().String(), edits); ok && len(edits) > 0 {
 			x = memfile.ParseIndex(after)
@@ -108,7 +116,7 @@ func (r *result) waiting(g []*touchedFile) proposal.Unit {
 		apply(r.handedOn(x, f.Path))
 	}
 	for _, f := range g {
-		u.Change.Files = append(u.Change.Files, f.File)
+		u.Change.Files = append(u.Change.Files, f.waitingFile())
 		if !f.stays {
 			gone = append(gone, f.Path)
 		} else {
@@ -120,7 +128,6 @@ func (r *result) waiting(g []*touchedFile) proposal.Unit {
 	for _, p := range gone {
 		apply(r.outOf(x, p))
 	}
-	base := r.base.Text().String()
 	if r.index != nil && r.index.Kind != change.Create {
 		if f, ok := change.EditFile(memfile.IndexName, base, change.Lines(base, x.Text().String())); ok {
 			u.Change.Files = append(u.Change.Files, f)
@@ -169,7 +176,7 @@ func (r *result) explain(u *proposal.Unit) {
 	var reasons, sources []string
 	seen := map[string]bool{}
 	alone := len(u.Change.Files) == 1
-	for _, c := range r.claims {
+	for _, c := range slices.Concat(r.claims, r.took) {
 		about := slices.ContainsFunc(u.Change.Files, func(f change.File) bool {
 			return (alone || f.Path != memfile.IndexName) && (c.about(f.Path) || c.about(f.Target()))
 		})

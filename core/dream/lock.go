@@ -304,10 +304,15 @@ func (h *Held) Done() error {
 }
 
 // Since lets the run count as begun earlier: when a host was handed it. What was touched
-// since then is news for the next one.
+// since then is news for the next one. Where another dream succeeded meanwhile, that is the
+// one which looked last: what was touched since then nobody has seen.
 func (h *Held) Since(began time.Time) {
-	if began.After(h.Last) && began.Before(h.Began) {
+	switch {
+	case !began.Before(h.Began):
+	case began.After(h.Last):
 		h.Began = began.Truncate(time.Millisecond)
+	case h.Last.Before(h.Began):
+		h.Began = h.Last
 	}
 }
 

@@ -28,11 +28,20 @@ func (h *Held) open() (again bool, err error) {
 		return true, nil
 	}
 	if err != nil {
-		return false, err
+		return false, h.cannotWrite(err)
 	}
 	h.file = f
 	h.lock.at("open: opened")
 	return h.flock()
+}
+
+// cannotWrite says which lock file cannot be had, and what to do.
+func (h *Held) cannotWrite(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	return fmt.Errorf("no dream can begin: the lock file %s cannot be written: %w. Look at its permissions and those of its directory", filepath.Join(h.lock.Directory, LockName), err)
 }
 
 // create makes the lock file where there is none. It appears in its place whole: locked,
@@ -42,7 +51,7 @@ func (h *Held) create() (again bool, err error) {
 	temp := ".mem-" + rand.Text()[:13] + "-0.tmp" // as the store names such files, which cleans up after a crash
 	f, err := h.root.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return false, err
+		return false, h.cannotWrite(err)
 	}
 	h.file = f
 	defer func() {

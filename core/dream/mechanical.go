@@ -25,6 +25,9 @@ type MechanicalOptions struct {
 	Limits memdir.Limits
 	// Declined says that somebody discarded just this before; nil says that of nothing.
 	Declined func(proposal.Unit) bool
+	// Undone says that an earlier dream did this and somebody took it back; nil says that of
+	// nothing.
+	Undone func(proposal.Unit) bool
 	// Most is how many units each list has at most, 0 for what a proposal may have. The next
 	// dream makes the others.
 	Most int
@@ -63,7 +66,7 @@ func Mechanical(ctx context.Context, v *memdir.View, o MechanicalOptions) (*Outc
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{library: lib, disk: map[string]string{}, times: map[string]time.Time{}, owner: map[string]*part{}, limits: o.Limits, most: o.Most, declined: o.Declined,
+	p := &plan{library: lib, disk: map[string]string{}, times: map[string]time.Time{}, owner: map[string]*part{}, limits: o.Limits, most: o.Most, declined: o.Declined, undone: o.Undone,
 		report: &Report{Engine: "none", Before: memdir.FillOf(v.Index, o.Rule), Notes: lib.notes}}
 	if p.most <= 0 {
 		p.most = proposal.MaxUnits
@@ -106,29 +109,6 @@ func Mechanical(ctx context.Context, v *memdir.View, o MechanicalOptions) (*Outc
 	p.rest()
 	p.report.bound()
 	return p.out, nil
-}
-
-// apply makes units of what is applied: the index with the topics that take details of
-// it, and each other topic that was mended.
-func (p *plan) apply(index *part, why map[string][]string) {
-	for _, path := range slices.Sorted(maps.Keys(why)) {
-		words := strings.Join(compact(why[path]), "; ")
-		p.report.Corrected = append(p.report.Corrected, Item{What: memdir.ShownName(path), Why: words})
-		if _, with := index.now[path]; with {
-			index.reasons = append(index.reasons, memdir.ShownName(path)+": "+words+".")
-			continue
-		}
-		u := newPart("Mend " + memdir.ShownName(path))
-		u.now[path], u.sources, u.reasons = p.texts[path], []string{path}, []string{words + "."}
-		if unit, ok := p.unit(u, p.disk); ok {
-			p.out.Apply = append(p.out.Apply, unit)
-		}
-	}
-	maps.Copy(p.texts, index.now)
-	index.sources = slices.Sorted(maps.Keys(index.now))
-	if unit, ok := p.unit(index, p.disk); ok {
-		p.out.Apply = append(p.out.Apply, unit)
-	}
 }
 
 // again looks at the memory as the units so far leave it.
@@ -305,7 +285,7 @@ func (p *plan) rest() {
 			declined++
 			continue
 		}
-		if !o.copies {
+		if !o.copies || p.undone != nil && p.undone(u) { // what somebody took back, a person decides
 			p.out.Propose = append(p.out.Propose, u)
 			p.report.Proposed = append(p.report.Proposed, o.items...)
 			continue
@@ -321,6 +301,9 @@ func (p *plan) rest() {
 	}
 	if declined > 0 {
 		p.report.Notes = append(p.report.Notes, fmt.Sprintf("%s that somebody discarded before: not made again, as long as the texts are the same.", number(declined, "proposal")))
+	}
+	if p.takenBack > 0 {
+		p.report.Notes = append(p.report.Notes, fmt.Sprintf("%s that an earlier dream did and somebody undid: not done again, as long as the texts are the same.", number(p.takenBack, "part")))
 	}
 	if p.wiki > 0 {
 		p.report.Notes = append(p.report.Notes, fmt.Sprintf("%s in double brackets mean no topic; they may be wishes, and were left alone.", number(p.wiki, "name")))

@@ -125,6 +125,17 @@ func (p *plan) newWords(keep, drop *topic, text string) (out []string) {
 	return out
 }
 
+// detailsBelow gives the lines below the entries of a topic: what goes with an entry.
+func (p *plan) detailsBelow(path string) (out []string) {
+	x := p.parsed(p.texts[memfile.IndexName])
+	for _, e := range listed(x, path) {
+		if at := detailsOf(x, e); at.Len() > 0 {
+			out = append(out, x.Text().Slice(at))
+		}
+	}
+	return out
+}
+
 // merge plans that one topic takes in another, with every link that leads to it. same says
 // that the two say the same word for word.
 func (p *plan) merge(keep, drop *topic, why string, same bool) bool {
@@ -159,6 +170,15 @@ func (p *plan) merge(keep, drop *topic, why string, same bool) bool {
 			m.text = insertBlock(m.text, block{heading: "## " + detailsHeading, text: relinked(words, memfile.IndexName, keep.Path)}, memfile.Parse(m.text).Text.EOL())
 			m.added = append(m.added, words)
 		}
+		details := p.detailsBelow(drop.Path)
+		after, ok := withDetails(m.text, keep.Path, details)
+		if !ok {
+			return refuse(fmt.Sprintf("%s cannot take the details below the entry of %s", name(keep.Path), name(drop.Path)))
+		}
+		if after != m.text {
+			m.added = append(m.added, details...)
+		}
+		m.text = after
 	}
 	if keep.pinned && m.text != keepText {
 		return refuse(name(keep.Path) + " is pinned, and lacks a part of it")

@@ -52,6 +52,9 @@ type plan struct {
 	most   int // units of each list
 	// declined says that somebody discarded a unit before; may be nil.
 	declined func(proposal.Unit) bool
+	// undone says that an earlier dream did this and somebody took it back; may be nil.
+	undone    func(proposal.Unit) bool
+	takenBack int // units that are left out for that
 	// last is the parse of the index that was asked for last: all proposals stand on one.
 	last *memfile.Index
 	said map[string][][2]string // title and summary of its entries, by topic, folded
@@ -194,7 +197,7 @@ func (o *part) inIndex(x *memfile.Index) string {
 		change(edits)
 	}
 	for i, path := range o.entries {
-		edits := x.Remove(path)
+		edits := without(x, path)
 		if i == len(o.entries)-1 { // the usual case: nobody needs the parse
 			after, ok := text.Apply(x.Text().String(), edits)
 			if !ok {

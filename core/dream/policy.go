@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mem/core/change"
+	"mem/core/job"
 	"mem/core/memfile"
 	"mem/core/memory"
 	"mem/core/proposal"
@@ -102,4 +103,24 @@ func told(ctx context.Context, m *memory.Memory, policy proposal.Policy, units [
 		policy = proposal.Review
 	}
 	return policy, err
+}
+
+// takenBack gives why units wait whatever the policy: an earlier dream did the same to the
+// same text, and somebody undid that. What is done to the index then waits with them, since
+// it may have moved from there what they have.
+func takenBack(ctx context.Context, m *memory.Memory, units []proposal.Unit) (func(proposal.Unit) string, error) {
+	undone, err := proposal.Of(m).Undone(ctx, job.Dream)
+	if err != nil {
+		return nil, err
+	}
+	some := slices.ContainsFunc(units, undone.Has)
+	return func(u proposal.Unit) string {
+		switch {
+		case undone.Has(u):
+			return "an earlier dream changed this very text, and somebody undid that: it waits for review"
+		case some && slices.ContainsFunc(u.Change.Files, func(f change.File) bool { return f.Path == memfile.IndexName }):
+			return "it changes the index together with parts that wait, since somebody undid what an earlier dream did there"
+		}
+		return ""
+	}, nil
 }

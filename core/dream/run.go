@@ -176,9 +176,14 @@ func (s Setting) mechanical(ctx context.Context, m *memory.Memory, o RunOptions)
 	if err != nil {
 		return nil, err
 	}
+	undone, err := proposal.Of(m).Undone(ctx, job.Dream)
+	if err != nil {
+		return nil, err
+	}
 	l := s.Config.Limits
 	work, err := Mechanical(ctx, v, MechanicalOptions{Fixer: o.Fixer, Now: s.Env.Time(), Rule: s.rule(),
-		Declined: func(u proposal.Unit) bool { return declined[proposal.Key(u)] },
+		Declined: func(u proposal.Unit) bool { return declined[proposal.Key(u)] || undone[proposal.Key(u)] },
+		Undone:   undone.Has,
 		Limits:   memdir.Limits{TopicBytes: l.TopicBytes, ScanLines: l.ScanLines, EntryLength: l.EntryLength}})
 	if err != nil {
 		return nil, err

@@ -21,6 +21,9 @@ const maxTries = 5
 // marked before its change is made and again after, so that a process that dies in
 // between leaves word of it.
 func (p *Proposals) make(ctx context.Context, x *Proposal, units []*Unit) (*memory.Change, error) {
+	if _, err := p.readApplied(); err != nil { // before anything is changed
+		return nil, err
+	}
 	for range maxTries {
 		rest := p.sift(x, units)
 		if len(rest) == 0 {
@@ -48,7 +51,7 @@ func (p *Proposals) make(ctx context.Context, x *Proposal, units []*Unit) (*memo
 				u.State, u.Applied, u.Note = Applied, made.ID, ""
 			}
 			x.close(p.m.Now())
-			return made, p.write(x)
+			return made, errors.Join(p.remember(x.Kind, made.ID, taken), p.write(x))
 		}
 		if units = p.blame(err, taken); len(units) == 0 {
 			if faultOf(err) {

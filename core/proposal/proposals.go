@@ -293,6 +293,9 @@ func (p *Proposals) takeUp(ctx context.Context, id string) (*Proposal, error) {
 		}
 		if changeID != "" {
 			u.State, u.Applied, u.Note = Applied, changeID, ""
+			if err := p.remember(x.Kind, changeID, []*Unit{u}); err != nil {
+				return nil, err
+			}
 		}
 		u.Attempt, changed = "", true
 	}

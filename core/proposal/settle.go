@@ -26,6 +26,8 @@ type Submission struct {
 	// what cannot be applied waits.
 	Person bool
 	Units  []Unit
+	// Hold says why a unit waits whatever the policy, "" when it need not; may be nil.
+	Hold func(Unit) string
 	// Supersedes is the kind of earlier proposals that this result makes pointless.
 	Supersedes string
 	// Keep is one of these that is not pointless: what it proposes still holds. "" is none.
@@ -209,6 +211,8 @@ func (p *Proposals) holds(s Submission, u Unit, large string, all []Unit) string
 	switch {
 	case s.Person:
 		return ""
+	case s.Hold != nil && s.Hold(u) != "":
+		return s.Hold(u)
 	case large != "":
 		return large
 	case s.Policy == Review:

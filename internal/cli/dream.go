@@ -38,7 +38,9 @@ func (a *app) dreamCommand() *cobra.Command {
 		Short: "Consolidate this memory: merge, correct and date it, put the index in order; what deletes waits for you",
 		Long: "dream has a forked agent work on a copy of this memory, and brings what came of it to the memory by the policy; without\n" +
 			"an engine (mem-mcp engine) rules do what they can. Ctrl-C ends it: the memory is as it was then. Where hooks are\n" +
-			"installed (mem-mcp hooks) this happens by itself when it is worth it; mem-mcp dream schedule prints a timer for it.",
+			"installed (mem-mcp hooks) this happens by itself when it is worth it; mem-mcp dream schedule prints a timer for it.\n\n" +
+			"It ends with exit code 0 when it dreamed, and 1 when it failed, was stopped, or nothing was begun, as while another dream runs;\n" +
+			"with --auto and --scheduled a gate that is closed is no failure: 0.",
 		Args: term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -99,8 +101,7 @@ func (a *app) dream(ctx context.Context, m *memory.Memory, o dreaming) error {
 		return err
 	}
 	if c := g.Closed(); c != nil {
-		r := &dream.Ran{Gates: g, Closed: c, Notes: g.Notes}
-		return a.show(r, func() { a.showDream(r) })
+		return a.dreamed(&dream.Ran{Gates: g, Closed: c, Notes: g.Notes}, o)
 	}
 	fixer, err := mending.Of(ctx, m) // looks at all of the memory, which a closed gate spares
 	if err != nil {
@@ -145,7 +146,19 @@ func (a *app) dreamHere(ctx context.Context, m *memory.Memory, jobs *job.Jobs, o
 		}
 		return err
 	}
-	return a.show(ran, func() { a.showDream(ran) })
+	return a.dreamed(ran, o)
+}
+
+// dreamed shows what a dream came to. Where a person asked and nothing was begun, that is a
+// failure, so that a script does not go on as if the memory had been consolidated.
+func (a *app) dreamed(r *dream.Ran, o dreaming) error {
+	if err := a.show(r, func() { a.showDream(r) }); err != nil || r.Closed == nil || o.start != dream.Explicit {
+		return err
+	}
+	if r.Closed.Name == dream.GateLock {
+		return errors.New("nothing was done: a dream is under way. mem-mcp dream --watch shows it, and mem-mcp dream cancel ends it")
+	}
+	return errors.New("nothing was done: the gate is closed")
 }
 
 // live shows how far a job is until stop: on a terminal on one line, and with each also
