@@ -344,7 +344,8 @@ func TestTeamInNeovim(t *testing.T) {
 		}
 		for _, m := range []*mate{ann, bob} {
 			if s := m.run(binary, "snapshot", "status", "reviewer"); !strings.Contains(s, "in sync") {
-				t.Fatalf("round %d: %s is not in sync: %s", i, m.name, s)
+				index, _ := os.ReadFile(filepath.Join(m.snapshot(), "MEMORY.md"))
+				t.Fatalf("round %d: %s is not in sync: %s\nthe index here:\n%s\nin the snapshot:\n%s", i, m.name, s, m.read("MEMORY.md"), index)
 			}
 		}
 		if i%4 == 0 { // somebody closes the editor for the night

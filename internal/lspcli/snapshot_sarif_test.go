@@ -4,13 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"mem/internal/clitest"
 	"mem/internal/lspcli"
 	"mem/internal/term"
 )
@@ -59,18 +56,5 @@ func TestCheckOfASnapshot(t *testing.T) {
 			t.Errorf("%s is not found: %v", want, found)
 		}
 	}
-	got, file := withoutPages(t, out), filepath.Join("testdata", "golden", "snapshot.sarif")
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v; write it with -update", err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s differs; if it is meant, write it with -update\n%s", file, d)
-	}
+	clitest.Golden(t, "snapshot.sarif", withoutPages(t, out))
 }
