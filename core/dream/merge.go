@@ -176,8 +176,11 @@ func insertBlock(src string, b block, eol string) string {
 
 // headingText is what a heading says, without its marks.
 func headingText(line string) string {
-	line, _, _ = strings.Cut(strings.TrimSpace(line), "\n")
-	return strings.TrimSpace(strings.Trim(line, "# \t\r"))
+	lines := strings.Split(strings.TrimSpace(line), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); len(lines) > 1 && strings.Trim(last, last[:1]) == "" {
+		lines = lines[:len(lines)-1] // of "=" or "-", under one or more lines
+	}
+	return strings.TrimSpace(strings.Trim(folded(strings.Join(lines, "\n")), "# \t\r"))
 }
 
 // headingWords compares headings as people do.

@@ -74,3 +74,15 @@ func TestPhrasesOfTheHouse(t *testing.T) {
 		t.Errorf("%d pairs are near by a phrase of the house", len(pairs))
 	}
 }
+
+// TestHeadingsOfSeveralLines: an underline makes a heading of all lines of its paragraph.
+func TestHeadingsOfSeveralLines(t *testing.T) {
+	m, err := mergeTopics("keep.md", "First line\nlast line\n===\n\n- a\n", "drop.md", "First line\nonly here\nlast line\n===\n\n- a\n")
+	if err != nil || !strings.Contains(m.text, "only here") {
+		t.Errorf("%q, %v", m.text, err)
+	}
+	m, err = mergeTopics("keep.md", "First line\nlast line\n---\n\n- a\n", "drop.md", "First line\nlast line\n---\n\n- a\n")
+	if err != nil || len(m.added) > 0 {
+		t.Errorf("%q, %v", m.added, err)
+	}
+}

@@ -152,8 +152,8 @@ func (s *server) settled(doc *document) {
 }
 
 // settleWithin is how long the next message of a client may have to wait for what a save
-// has noted: 200 topics take a tenth of it, another process that holds the state all of it.
-const settleWithin = 200 * time.Millisecond
+// has noted: 200 topics take a hundredth of it, another process that holds the state all of it.
+const settleWithin = 2 * time.Second
 
 // savedWithin is how long an editor may take to save all of its files: it tells of each as
 // it saves it, and of some not at all.
