@@ -142,22 +142,11 @@ func (s *server) settled(doc *document) {
 	ctx, cancel := context.WithTimeout(s.ctx, settleWithin)
 	defer cancel()
 	s.settle(ctx, d)
-	s.running.Go(func() {
-		select {
-		case <-time.After(savedWithin):
-			s.settle(s.ctx, d)
-		case <-s.ctx.Done(): // then settleAll does it
-		}
-	})
 }
 
 // settleWithin is how long the next message of a client may have to wait for what a save
 // has noted: 200 topics take a hundredth of it, another process that holds the state all of it.
 const settleWithin = 2 * time.Second
-
-// savedWithin is how long an editor may take to save all of its files: it tells of each as
-// it saves it, and of some not at all.
-const savedWithin = time.Second
 
 func (s *server) settle(ctx context.Context, d *directory) {
 	x, err := s.side(s.documents(), d)
