@@ -2,6 +2,8 @@ package agentmem
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -161,4 +163,50 @@ func TestOpenAt(t *testing.T) {
 			t.Errorf("%s is a side: %v", dir, err)
 		}
 	}
+}
+
+// TestSettleInTheMiddle: an editor saves what was taken file by file, and what lies on disk
+// between two of them is nobody's decision.
+func TestSettleInTheMiddle(t *testing.T) {
+	ctx := context.Background()
+	m := newMember(t, "ann", t.TempDir())
+	m.put("MEMORY.md", "# Memory\n\n- [one](one.md) — about one\n- [two](two.md) — about two\n")
+	m.put("one.md", topicText("one", "One says this.\n\nAnd that as well.\n"))
+	m.put("two.md", topicText("two", "Two.\n"))
+	m.publish()
+	// The team renames one.md.
+	sh := m.snapshot()
+	body := m.get("one.md")
+	other := newMember(t, "bob", t.TempDir())
+	for p, s := range map[string]string{"MEMORY.md": "# Memory\n\n- [one](third.md) — about one\n- [two](two.md) — about two\n", "third.md": body, "two.md": topicText("two", "Two.\n")} {
+		other.put(p, s)
+	}
+	other.publish()
+	if err := os.RemoveAll(sh); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(sh, os.DirFS(other.snapshot())); err != nil {
+		t.Fatal(err)
+	}
+	before := m.review(nil).File("MEMORY.md")
+	if before == nil || len(before.News()) == 0 {
+		t.Fatalf("the index has no news: %+v", before)
+	}
+	for _, between := range []func(){
+		func() { m.put("third.md", body) },
+		func() { _ = os.Remove(filepath.Join(m.store(), "one.md")) },
+	} {
+		between()
+		if err := m.open().Settle(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if f := m.review(nil).File("MEMORY.md"); f == nil || len(f.News()) == 0 || f.Mine != "" {
+			t.Errorf("the index is what the team has not, and nobody decided so: %+v", f)
+		}
+	}
+	m.put("MEMORY.md", "# Memory\n\n- [one](third.md) — about one\n- [two](two.md) — about two\n")
+	if err := m.open().Settle(ctx); err != nil {
+		t.Fatal(err)
+	}
+	m.wantState(StateInSync)
 }
