@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -146,9 +147,10 @@ Look at the merge.`)
 // claude: what it is told, its four phases on a copy, what it may not touch, what applies and
 // what waits, the record, and that one undo takes it back.
 func TestClaudeDreams(t *testing.T) {
-	var p *commandPlace
-	s := modeltest.StartFunc(t, func(r modeltest.Request) modeltest.Step { return p.dreamer(r, nil) })
-	p = newCommandPlace(t, s, "")
+	var known atomic.Pointer[commandPlace] // read where the model is served
+	s := modeltest.StartFunc(t, func(r modeltest.Request) modeltest.Step { return known.Load().dreamer(r, nil) })
+	p := newCommandPlace(t, s, "")
+	known.Store(p)
 	before := filesOf(t, p.memory)
 	c, out, stderr := p.dream(t, "--json")
 	if err := c.Wait(); err != nil {
@@ -277,11 +279,13 @@ func TestClaudeDreamsBadly(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var p *commandPlace
+			var known atomic.Pointer[commandPlace] // read where the model is served
 			s := modeltest.StartFunc(t, func(r modeltest.Request) modeltest.Step {
+				p := known.Load()
 				return p.dreamer(r, func(turn int) *modeltest.Step { return c.also(p, turn) })
 			})
-			p = newCommandPlace(t, s, "jobs:\n  dream:\n    policy: apply\n")
+			p := newCommandPlace(t, s, "jobs:\n  dream:\n    policy: apply\n")
+			known.Store(p)
 			before := filesOf(t, p.memory)
 			d, out, stderr := p.dream(t)
 			if err := d.Wait(); (err != nil) != c.fails {
@@ -310,11 +314,12 @@ func TestClaudeDreamsBadly(t *testing.T) {
 func TestClaudeDreamIsKilled(t *testing.T) {
 	for _, whom := range []string{"the agent", "the program", "Ctrl-C"} {
 		t.Run(whom, func(t *testing.T) {
-			var p *commandPlace
+			var known atomic.Pointer[commandPlace] // read where the model is served
 			var mu sync.Mutex
 			stalls := true
 			middle := make(chan struct{})
 			s := modeltest.StartFunc(t, func(r modeltest.Request) modeltest.Step {
+				p := known.Load()
 				return p.dreamer(r, func(turn int) *modeltest.Step {
 					mu.Lock()
 					defer mu.Unlock()
@@ -327,7 +332,8 @@ func TestClaudeDreamIsKilled(t *testing.T) {
 					return &step
 				})
 			})
-			p = newCommandPlace(t, s, "jobs:\n  dream:\n    policy: apply\n")
+			p := newCommandPlace(t, s, "jobs:\n  dream:\n    policy: apply\n")
+			known.Store(p)
 			before := filesOf(t, p.memory)
 			d, out, stderr := p.dream(t)
 			select {
@@ -385,8 +391,9 @@ func TestClaudeDreamIsKilled(t *testing.T) {
 // TestClaudeWritesSessionMemory: the summary of a session by the real claude, at the end
 // of a turn and when it is asked for.
 func TestClaudeWritesSessionMemory(t *testing.T) {
-	var p *commandPlace
+	var known atomic.Pointer[commandPlace] // read where the model is served
 	s := modeltest.StartFunc(t, func(r modeltest.Request) modeltest.Step {
+		p := known.Load()
 		if len(r.Tools) == 0 {
 			return modeltest.Say("ok")
 		}
@@ -401,7 +408,8 @@ func TestClaudeWritesSessionMemory(t *testing.T) {
 		}
 		return modeltest.Say("Done.")
 	})
-	p = newCommandPlace(t, s, "jobs:\n  extract:\n    enabled: false\n  dream:\n    enabled: false\n")
+	p := newCommandPlace(t, s, "jobs:\n  extract:\n    enabled: false\n  dream:\n    enabled: false\n")
+	known.Store(p)
 	path := filepath.Join(filepath.Dir(p.memory), newsSession+".jsonl")
 	p.hook(t, "Stop", newsSession, path)
 	idle(t, time.Minute)
