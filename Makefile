@@ -12,8 +12,9 @@ REPLACED := github.com/santhosh-tekuri/jsonschema/v6/...
 
 all: build
 
+# Without cgo: nothing needs it, and a program without it starts a millisecond sooner in less memory.
 build:
-	$(GO) build -o bin/ ./cmd/...
+	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/...
 
 # Everything that has to be green, installing what it needs.
 test: check cross clients editors unit
