@@ -25,7 +25,7 @@ func (v *View) Typed(ctx context.Context, buffers map[string]Buffer) (now *View,
 	}
 	src := &overlay{base: was.base, files: maps.Clone(was.files), below: was.below}
 	n := &View{Topics: v.Topics, Logs: v.Logs, Nested: v.Nested, Problems: v.Problems,
-		src: src, cache: v.cache, limits: v.limits, byPath: v.byPath, dirs: v.dirs, readAt: v.readAt}
+		src: src, cache: v.cache, limits: v.limits, byPath: v.byPath, dirs: v.dirs, stands: v.stands, readAt: v.readAt}
 	n.names = sync.OnceValue(func() *names { return n.cache.namesOf(n.Topics) })
 	own := false // Topics and byPath: most that is typed is in no head
 	for p, b := range buffers {

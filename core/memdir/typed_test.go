@@ -118,3 +118,30 @@ func TestTypedNeedsARead(t *testing.T) {
 		t.Error("a View without buffers needs no read")
 	}
 }
+
+// What stood at a path is known until something comes or goes in its folder.
+func TestExistsWhileNothingComes(t *testing.T) {
+	dir, root := onDisk(t, map[string]string{"MEMORY.md": "- [A](a.md) — x\n", "a.md": topic("a", "user")})
+	old(t, dir)
+	texts := buffers(map[string]string{"MEMORY.md": "- [A](a.md) — y\n"})
+	src := &counting{FS: Disk(root)}
+	v := read(t, Overlay(src, texts), NewCache())
+	for range 3 {
+		if v.Exists("gone.txt") {
+			t.Error("a file that is not there exists")
+		}
+	}
+	if n := src.looks["gone.txt"]; n != 1 {
+		t.Errorf("looked %d times", n)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "gone.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	now, ok := v.Typed(t.Context(), texts)
+	if !ok {
+		now = read(t, Overlay(src, texts), NewCache())
+	}
+	if !now.Exists("gone.txt") {
+		t.Error("a file that came does not exist")
+	}
+}
