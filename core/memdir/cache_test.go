@@ -49,7 +49,7 @@ func (c *counting) Lstat(name string) (fs.FileInfo, error) {
 	c.mu.Unlock()
 	return fs.Lstat(c.FS, name)
 }
-func (c *counting) ReadLink(name string) (string, error)   { return fs.ReadLink(c.FS, name) }
+func (c *counting) ReadLink(name string) (string, error) { return fs.ReadLink(c.FS, name) }
 
 // opened counts the opens of names that start so.
 func (c *counting) opened(prefix string) int {
