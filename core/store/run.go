@@ -24,7 +24,8 @@ import (
 type application struct {
 	store   *Store
 	folders *folders
-	files   map[string]*looked // what was found under each path
+	files   map[string]*looked  // what was found under each path
+	names   map[string][]string // of what lies in each folder, once they were asked for
 	res     *Result
 	record  Record
 	steps   []step
@@ -33,14 +34,16 @@ type application struct {
 }
 
 func (s *Store) apply(root *os.Root, findings []guard.Finding, notes []string) *application {
-	return &application{store: s, folders: s.folders(root), files: map[string]*looked{},
+	return &application{store: s, folders: s.folders(root), files: map[string]*looked{}, names: map[string][]string{},
 		res: &Result{Findings: findings, Notes: notes}}
 }
 
 // run journals the planned steps and makes them: first everything that takes
 // room on the disk, then, one after the other, what others see. When one fails,
 // those before it are taken back, which takes no room.
-func (a *application) run(c change.Change, how How) error {
+//
+// It can be cancelled until others see something of it.
+func (a *application) run(ctx context.Context, c change.Change, how How) error {
 	s := a.store
 	order(a.steps)
 	id, err := s.nextID()
@@ -58,7 +61,7 @@ func (a *application) run(c change.Change, how How) error {
 	if err := s.journal.append(a.record, a.steps); err != nil {
 		return err
 	}
-	if err := a.prepare(); err != nil {
+	if err := a.prepare(ctx); err != nil {
 		return a.fail(0, err)
 	}
 	for i := range a.steps {
@@ -110,9 +113,12 @@ func (a *application) note(err error) {
 
 // prepare writes the new texts to temporary files and makes them and the
 // journal durable, all at once.
-func (a *application) prepare() error {
+func (a *application) prepare(ctx context.Context) error {
 	syncs := []func() error{a.store.journal.sync}
 	for i := range a.steps {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		st := &a.steps[i]
 		d, err := a.folders.of(st.Path, st.stays)
 		if errors.Is(err, fs.ErrNotExist) {
