@@ -56,7 +56,7 @@ func sessionSummaryGet() spec {
 		run: handle(func(ctx context.Context, m target, a struct {
 			Session string `json:"session"`
 		}) (answer, error) {
-			x, _, notes, err := m.sessions().Find(ctx, a.Session)
+			x, _, notes, err := m.sessions().Find(ctx, a.Session, progress(ctx))
 			if err != nil {
 				return answer{}, err
 			}
@@ -135,7 +135,7 @@ func sessionSummaryUpdate() spec {
 			Text    string `json:"text"`
 			Base    string `json:"base_hash"`
 		}) (answer, error) {
-			x, _, notes, err := m.sessions().Find(ctx, a.Session)
+			x, _, notes, err := m.sessions().Find(ctx, a.Session, progress(ctx))
 			if err != nil {
 				return answer{}, err
 			}

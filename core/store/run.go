@@ -8,14 +8,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"mem/core/change"
 	"mem/core/guard"
-	"mem/core/memdir"
 	"mem/core/memfile"
 	"mem/core/text"
 )
@@ -278,11 +275,6 @@ func (a *application) fail(failed int, cause error) error {
 	return &unfinishedError{errors.Join(append([]error{cause}, errs...)...)}
 }
 
-// unfinishedError is a failure after which not every file is as it was.
-type unfinishedError struct{ error }
-
-func (e *unfinishedError) Unwrap() error { return e.error }
-
 // unprepare removes the temporary file of a step that was not made.
 func (a *application) unprepare(st *step) error {
 	if !st.prepared {
@@ -293,30 +285,6 @@ func (a *application) unprepare(st *step) error {
 		return err
 	}
 	return d.remove(st.Temp)
-}
-
-// explain adds the place and the way out to the errors that people meet.
-func (s *Store) explain(err error) error {
-	var conflict *ConflictError
-	var file *memdir.FileError
-	var locked *LockedError
-	var unfinished *unfinishedError
-	switch {
-	case errors.As(err, &unfinished):
-		return fmt.Errorf("%s: %w", s.dir, err)
-	case errors.As(err, &conflict):
-		return conflict
-	case errors.As(err, &file), errors.As(err, &locked), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
-	}
-	way := "Try again; if it stays so, check the disk"
-	switch {
-	case errors.Is(err, syscall.ENOSPC):
-		way = "Free some space and try again"
-	case errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "read-only file system"):
-		way = "Make it writable for this user, or choose another directory with --memory-dir (XDG_STATE_HOME for the state)"
-	}
-	return fmt.Errorf("%s: %w. Nothing was changed. %s", s.dir, err, way)
 }
 
 // nextID gives an id later than those of all changes.

@@ -147,6 +147,14 @@ func withMemory(o memory.Options, f func(m *memory.Memory) error) error {
 	return errors.Join(f(m), m.Close())
 }
 
+// working runs what nobody counts, and says on a terminal what it does where that takes
+// long. f prints nothing.
+func working[T any](a *app, doing string, f func() (T, error)) (T, error) {
+	_, stop := a.Progress(doing)
+	defer stop()
+	return f()
+}
+
 // show prints a result: as JSON where that was asked for, else by words.
 func (a *app) show(v any, words func()) error {
 	if !a.json {
