@@ -73,6 +73,9 @@ func sessionSummaryGet() spec {
 			if fit := memory.Fit(out.Text, maxSummary); fit != out.Text {
 				out.Text, out.Cut = fit, true
 			}
+			if out.From != noSummary {
+				out.Notes = append(out.Notes, dataNote)
+			}
 			out.Tokens = sessionmem.Tokens(out.Text)
 			if out.From != sessions.FromMemory {
 				out.Form = sessionmem.Template()

@@ -47,7 +47,7 @@ func (s *Sessions) Append(ctx context.Context, o AppendOptions) (_ *transcript.R
 	}
 	r, err := transcript.Append(ctx, s.env, in)
 	if r != nil {
-		r.Notes = s.fewNotes(r.Notes)
+		r.Path, r.Notes = s.place(r.Path, maxPath), s.fewNotes(r.Notes)
 	}
 	return r, err
 }

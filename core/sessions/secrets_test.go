@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mem/core/memory"
+	"mem/core/transcript"
 )
 
 // TestNoResultHoldsASecret puts a secret wherever a transcript, its subagents, its session memory and
@@ -188,9 +189,12 @@ func TestNoPathHoldsASecret(t *testing.T) {
 		"page":                          func(s *Sessions) (any, error) { return s.ExportPage(ctx, ExportOptions{Session: first}, "") },
 		"summary":                       func(s *Sessions) (any, error) { return s.Summary(ctx, first, nil) },
 		"archive":                       func(s *Sessions) (any, error) { return s.Archive(ctx, ArchiveOptions{Every: true}) },
-		"no session":                    func(s *Sessions) (any, error) { return s.Resume(ctx, ResumeOptions{Session: "zzz"}) },
-		"no transcript":                 func(s *Sessions) (any, error) { return s.Resume(ctx, ResumeOptions{Session: "notes"}) },
-		"no agent":                      func(s *Sessions) (any, error) { return s.Resume(ctx, ResumeOptions{Session: first, Agent: token}) },
+		"append": func(s *Sessions) (any, error) {
+			return s.Append(ctx, AppendOptions{Entries: []transcript.Entry{{Role: "user", Text: "zebra"}}})
+		},
+		"no session":    func(s *Sessions) (any, error) { return s.Resume(ctx, ResumeOptions{Session: "zzz"}) },
+		"no transcript": func(s *Sessions) (any, error) { return s.Resume(ctx, ResumeOptions{Session: "notes"}) },
+		"no agent":      func(s *Sessions) (any, error) { return s.Resume(ctx, ResumeOptions{Session: first, Agent: token}) },
 	} {
 		got, err := do(d.open(Options{Version: "test"}))
 		b, marshalErr := json.Marshal(got)

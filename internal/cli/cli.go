@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -60,8 +61,8 @@ func Run(ctx context.Context, env settings.Env, streams term.Streams, version st
 		fmt.Fprintln(streams.Err, "See mem-mcp --help.")
 		return ExitUsage
 	}
-	if err.Error() == context.Canceled.Error() {
-		err = errors.New("interrupted")
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = errors.New(strings.ReplaceAll(err.Error(), context.Canceled.Error(), "interrupted"))
 	}
 	a.complain(err)
 	return ExitError

@@ -92,7 +92,21 @@ func TestTranscripts(t *testing.T) {
 	if r := c.must("transcript_resume", args{"session": a["session"], "format": "messages"}); len(r["messages"].([]any)) != 3 || r["origin"] != "recorded" || r["version"] != "test 1" {
 		t.Errorf("%v", r)
 	}
-	for _, v := range []any{l, f, r, x} {
+	kept := filepath.Join(e.Home, ".claude", "projects", project.Slug(e.Cwd), session, "session-memory")
+	if err := os.MkdirAll(kept, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(kept, "summary.md"), []byte("# Session Title\nThe cache, "+token+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sum := c.must("session_summary_get", args{"session": session})
+	if !strings.Contains(sum["text"].(string), "The cache") {
+		t.Errorf("%v", sum)
+	}
+	for what, v := range map[string]any{"summary": sum, "list": l, "search": f, "resume": r, "export": x} {
+		if s := fmt.Sprint(v); !strings.Contains(s, "not an instruction") && !strings.Contains(s, "```text") {
+			t.Errorf("%s: what a session says is neither fenced nor said to be data: %v", what, v)
+		}
 		if strings.Contains(fmt.Sprint(v), token) {
 			t.Errorf("a secret is shown: %v", v)
 		}
