@@ -13,6 +13,8 @@ const (
 	quietFor = 500 * time.Millisecond
 	// barWidth is that of the bar, in columns.
 	barWidth = 24
+	// indicatorSpeed is how long what moves where nothing is counted stays in one place.
+	indicatorSpeed = 100 * time.Millisecond
 )
 
 // Progress shows on a terminal how far something is that takes longer than half a
@@ -101,6 +103,8 @@ func (b *bar) show() {
 	w.SetTrackerLength(barWidth)
 	w.SetUpdateFrequency(100 * time.Millisecond)
 	style := progress.StyleDefault
+	// The library's own has a state that all bars of a process share.
+	style.Chars.Indeterminate = progress.IndeterminateIndicatorMovingBackAndForth("<#>", indicatorSpeed)
 	if b.p.Colour {
 		style.Colors.Tracker, style.Colors.Stats = text.Colors(Green), text.Colors(Faint)
 	}
