@@ -357,7 +357,7 @@ func TestFindMoved(t *testing.T) {
 	m.session(filepath.Join(m.now, "deleted"), id(7), tool(filepath.Join(m.now, "deleted"), "main", "main.go"), time.Minute) // its own
 	m.untouched()
 
-	got, err := FindMoved(t.Context(), m.env, m.project)
+	got, err := FindMoved(t.Context(), m.env, m.project, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -380,7 +380,7 @@ func TestFindMoved(t *testing.T) {
 	if _, err := Adopt(t.Context(), m.env, o); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = FindMoved(t.Context(), m.env, m.project); err != nil || got[0].Adopted == "" || got[0].Certain {
+	if got, err = FindMoved(t.Context(), m.env, m.project, nil); err != nil || got[0].Adopted == "" || got[0].Certain {
 		t.Errorf("after it was taken over: %+v, %v", got[0], err)
 	}
 }
