@@ -72,7 +72,11 @@ func (b *bar) begin(what string, total int64) {
 		b.tracker.MarkAsDone()
 	}
 	b.what = what
-	b.tracker = &progress.Tracker{Message: Clean(what), Total: total, Units: progress.UnitsBytes, RemoveOnCompletion: true}
+	units := progress.UnitsBytes
+	if total == 0 { // nothing is counted but the time
+		units.Formatter = func(int64) string { return time.Since(b.begun).Round(100 * time.Millisecond).String() }
+	}
+	b.tracker = &progress.Tracker{Message: Clean(what), Total: total, Units: units, RemoveOnCompletion: true}
 	b.writer.AppendTracker(b.tracker)
 }
 

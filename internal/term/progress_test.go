@@ -71,6 +71,8 @@ func TestProgress(t *testing.T) {
 		stop()
 		if s := out.String(); strings.Contains(s, "counted") != early || strings.Contains(s, "thinking") == early {
 			t.Errorf("%s: %q", doing, s)
+		} else if strings.Contains(s, "[0B") {
+			t.Errorf("bytes are told where none are counted: %q", s)
 		}
 	}
 	// Into a pipe nothing is shown.
