@@ -15,6 +15,7 @@ import (
 
 	"mem/core/atomicfile"
 	"mem/core/transcript/transcripttest"
+	"mem/internal/need"
 )
 
 func TestFactsOfASession(t *testing.T) {
@@ -285,9 +286,7 @@ func TestFactsCacheTogether(t *testing.T) {
 
 // TestListing is about the time that `sessions` takes over a thousand files whose facts are known.
 func TestListing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a second")
-	}
+	need.Asked(t, !testing.Short(), "takes a second")
 	h, o := thousand(t)
 	h.find(o)
 	best := time.Hour
