@@ -234,6 +234,73 @@ func (sc scenario) stage(t *testing.T) *stage {
 	return st
 }
 
+// stages gives the stage of a scenario again and again, each as if it had just been set up, of
+// which there is one at a time.
+func (sc scenario) stages(t *testing.T) func() *stage {
+	t.Helper()
+	st := sc.stage(t)
+	base := filepath.Dir(st.dir)
+	saved := save(t, base)
+	return func() *stage {
+		putBack(t, base, saved)
+		return &stage{dir: st.dir, state: st.state, before: maps.Clone(st.before), newest: st.newest}
+	}
+}
+
+// entry is a file, or a folder, as it was saved.
+type entry struct {
+	path string
+	mode fs.FileMode
+	text []byte
+}
+
+// save keeps all that is below a directory, folders before what is in them.
+func save(t *testing.T, base string) (all []entry) {
+	t.Helper()
+	err := filepath.WalkDir(base, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || p == base {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		e := entry{path: p, mode: info.Mode()}
+		if info.Mode().IsRegular() {
+			e.text, err = os.ReadFile(p)
+		}
+		all = append(all, e)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// putBack makes a directory hold what was saved and nothing else. The folders are others,
+// so that no lock of one that crashed holds.
+func putBack(t *testing.T, base string, saved []entry) {
+	t.Helper()
+	old, err := os.ReadDir(base)
+	for _, e := range old {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(base, e.Name())))
+	}
+	for _, e := range saved {
+		switch {
+		case e.mode.IsDir():
+			err = errors.Join(err, os.Mkdir(e.path, e.mode.Perm()))
+		case e.mode.IsRegular():
+			err = errors.Join(err, os.WriteFile(e.path, e.text, e.mode.Perm()))
+		default:
+			err = errors.Join(err, fmt.Errorf("%s is %v", e.path, e.mode))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (st *stage) open(t *testing.T, c *counter) *Store {
 	t.Helper()
 	return reopen(t, st.dir, st.state, func(o *Options) {
