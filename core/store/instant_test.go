@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"mem/core/change"
 	"mem/core/memdir"
 	"mem/core/memfile"
+	"mem/internal/fastdir"
 )
 
 // crashed is what an instant panics with to end an operation as kill -9 does.
@@ -94,16 +94,10 @@ const caselessEnv = "MEM_CASELESS"
 // of durable writes.
 func fastDir(t *testing.T) string {
 	t.Helper()
-	fast := "/dev/shm"
-	if os.Getenv(caselessEnv) != "" || runtime.GOOS != "linux" {
-		fast = ""
-	}
-	dir, err := os.MkdirTemp(fast, "mem-store-")
-	if err != nil {
+	if os.Getenv(caselessEnv) != "" {
 		return t.TempDir()
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
+	return fastdir.New(t)
 }
 
 // tree reads all files of a directory.
