@@ -14,6 +14,7 @@ import (
 	"mem/core/guard"
 	"mem/core/project"
 	"mem/core/store"
+	"mem/internal/need"
 )
 
 // move is a project that was at w/old and is at w/new, with the client's folders.
@@ -278,9 +279,7 @@ func TestAdoptOfTheSameSlug(t *testing.T) {
 
 func TestAdoptThroughSymlink(t *testing.T) {
 	m := newMove(t, map[string]string{"MEMORY.md": "- [A](a.md) — x\n", "a.md": "old\n"}, nil)
-	if err := os.Symlink(m.path("w"), m.path("link")); err != nil {
-		t.Skip(err)
-	}
+	need.Link(t, m.path("w"), m.path("link"))
 	o := m.options()
 	o.Old = m.path("link", "old")
 	if got, err := Adopt(t.Context(), m.env, o); err != nil || got.From != m.old || len(got.Files) != 2 {

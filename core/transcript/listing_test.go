@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mem/internal/need"
 )
 
 // TestListing is about the time that `sessions` takes over a thousand files whose facts are known.
 func TestListing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a second")
-	}
+	need.Asked(t, !testing.Short(), "takes a second")
 	h, o := thousand(t)
 	find := func() {
 		if got := h.find(o); len(got.List) != 1000 {
