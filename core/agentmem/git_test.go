@@ -186,12 +186,16 @@ func (l *life) take(m *member, pull func(PullOptions) *Status) {
 // fetch brings the other's commits; what git cannot merge keeps both texts.
 func (l *life) fetch(m *member) {
 	l.t.Helper()
-	out, err := m.tryGit("pull", "-q", "--no-rebase", "--no-edit")
-	if err == nil {
-		return
+	if out, err := m.tryGit("pull", "-q", "--no-rebase", "--no-edit"); err != nil {
+		l.resolve(m, out)
 	}
+}
+
+// resolve keeps both texts of what git could not merge.
+func (l *life) resolve(m *member, out string) {
+	l.t.Helper()
 	if !strings.Contains(out, "CONFLICT") {
-		l.t.Fatalf("%s: git pull: %s", m.name, out)
+		l.t.Fatalf("%s: git merges: %s", m.name, out)
 	}
 	for _, line := range strings.Split(m.git("status", "--porcelain"), "\n") {
 		if len(line) < 4 || !strings.ContainsAny(line[:2], "UAD") || line[:2] == "A " || line[:2] == "D " {

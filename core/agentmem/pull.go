@@ -147,7 +147,7 @@ func (s *Shared) Pull(ctx context.Context, opt PullOptions) (*Pulled, error) {
 	}
 	if len(a.mine.files)+len(a.mine.left) == 0 {
 		out.Initialized, w.apply = true, true
-		a.st.Files = map[string]fileState{}
+		a.st.Files, a.st.stored, a.st.dropped = map[string]fileState{}, nil, nil
 		a.items = nil
 		if err := a.findItems(); err != nil {
 			return nil, err
@@ -164,6 +164,9 @@ func (s *Shared) Pull(ctx context.Context, opt PullOptions) (*Pulled, error) {
 	}
 	c, err := a.changeOf(outcomes)
 	if err != nil {
+		return nil, err
+	}
+	if err := a.unmoved(); err != nil {
 		return nil, err
 	}
 	done, err := s.m.Apply(ctx, c)
@@ -261,7 +264,8 @@ func diff(from, to string) []text.Edit {
 
 // settleState notes what both sides have in common now, after the change id.
 func (a *analysis) settleState(outcomes []*outcome, id string) error {
-	files := map[string]fileState{}
+	s := &settling{analysis: a, files: map[string]fileState{}}
+	defer s.close()
 	settled := true
 	for _, o := range outcomes {
 		key := o.it.base
@@ -273,7 +277,8 @@ func (a *analysis) settleState(outcomes []*outcome, id string) error {
 		}
 		settled = settled && o.settle
 		if o.state.Base != none || o.state.Seen != nil {
-			files[key] = o.state
+			equal := a.theirs.sum(o.it.theirs) == a.mine.sum(o.it.mine) && o.it.theirs == o.it.mine
+			s.files[key] = s.now(o.it, o.state, a.theirs.sum(o.it.theirs), equal)
 		}
 		for _, t := range []struct {
 			*tree
@@ -286,15 +291,16 @@ func (a *analysis) settleState(outcomes []*outcome, id string) error {
 			if _, err := os.Lstat(a.state.textFile(l.sum)); err == nil {
 				continue
 			}
-			s, err := t.text(t.p)
+			text, err := t.text(t.p)
 			if err != nil {
 				return err
 			}
-			a.keep(s, true)
+			a.keep(text, true)
 		}
 	}
-	before := a.st.Files
-	a.st.Files = files
+	s.keepDropped()
+	before := a.st.stored
+	a.st.Files = s.files
 	if id != "" {
 		a.st.noteLast(id, before, outcomes)
 	}

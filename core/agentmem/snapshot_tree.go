@@ -39,6 +39,7 @@ type tree struct {
 	root   *os.Root
 	texts  map[string]string // normalised, where they were needed
 	raws   map[string]string
+	hashes *hashes
 }
 
 // leaf is one file of a tree.
@@ -56,7 +57,7 @@ func sumOf(s string) string {
 // readTree reads a directory. In a snapshot everything that does not belong there is a
 // problem; in a store it is left out, as everywhere.
 func readTree(ctx context.Context, dir string, snapshot bool, known *hashes) (*tree, error) {
-	t := &tree{dir: dir, files: map[string]*leaf{}, left: map[string]bool{}, texts: map[string]string{}, raws: map[string]string{}}
+	t := &tree{dir: dir, files: map[string]*leaf{}, left: map[string]bool{}, texts: map[string]string{}, raws: map[string]string{}, hashes: known}
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
@@ -351,11 +352,20 @@ func (t *tree) raw(p string) (string, error) {
 		return s, nil
 	}
 	s, err := t.read(p)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("reading %s: %w", filepath.Join(t.dir, filepath.FromSlash(p)), project.Reason(err))
+	}
+	if err != nil || sumOf(normal(s)) != t.files[p].sum {
+		t.hashes.forget(p)
+		return "", changed(filepath.Join(t.dir, filepath.FromSlash(p)))
 	}
 	t.raws[p] = s
 	return s, nil
+}
+
+// changed says that something is not any more what was looked at.
+func changed(name string) error {
+	return fmt.Errorf("%s changed while it was looked at: git or another program is at work there. Nothing was written; try again", name)
 }
 
 func (t *tree) text(p string) (string, error) {

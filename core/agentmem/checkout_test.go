@@ -1,0 +1,260 @@
+package agentmem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// wanderer is a member who publishes and pulls while git takes the checkout back and forth.
+// Nobody in its team ever takes a line away, so every line that was written or pulled here
+// has to stay here.
+type wanderer struct {
+	*member
+	r    *rand.Rand
+	n    *int
+	have map[string]bool // lines that stood in this memory
+	done int             // publishes that were not refused
+	log  []string
+}
+
+func (w *wanderer) note(format string, args ...any) {
+	w.log = append(w.log, w.name+": "+fmt.Sprintf(format, args...))
+}
+
+// write puts a new line into a topic, an old one or a new one.
+func (w *wanderer) write() {
+	*w.n++
+	line := fmt.Sprintf("fact-%d holds here.", *w.n)
+	topics := w.topics()
+	if len(topics) < 2 || w.r.IntN(5) == 0 {
+		name := fmt.Sprintf("%s-%d", w.name, *w.n)
+		w.topic(name, "## One\n\n"+line+"\n\n## Two\n\n")
+		w.note("writes %s into the new %s", line, name)
+		return
+	}
+	p := topics[w.r.IntN(len(topics))]
+	section := []string{"## One\n\n", "## Two\n\n"}[w.r.IntN(2)]
+	text := w.get(p)
+	if !strings.Contains(text, section) {
+		text += "\n" + section
+	}
+	w.put(p, strings.Replace(text, section, section+line+"\n", 1))
+	w.note("writes %s into %s", line, p)
+}
+
+func (w *wanderer) topics() []string {
+	var out []string
+	for p := range filesOf(w.t, w.store()) {
+		if p != "MEMORY.md" {
+			out = append(out, p)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// use opens the memory for one thing.
+func (w *wanderer) use(f func(s *Shared) error) {
+	w.t.Helper()
+	s := w.open()
+	defer s.Close()
+	err := f(s)
+	var first *PullFirstError
+	var older *OlderError
+	var invalid *InvalidError
+	switch {
+	case err == nil:
+	case errors.As(err, &first), errors.As(err, &older), errors.As(err, &invalid):
+		w.note("is refused: %v", err)
+	case strings.Contains(err.Error(), "is empty"), strings.Contains(err.Error(), "again"):
+		w.note("is refused: %v", err)
+	default:
+		w.fatal("%v", err)
+	}
+}
+
+func (w *wanderer) share() {
+	w.note("publishes")
+	w.use(func(s *Shared) error {
+		_, err := s.Publish(context.Background(), PublishOptions{Confirm: true})
+		if err == nil {
+			w.done++
+		}
+		return err
+	})
+}
+
+// take pulls, and keeps both texts of what conflicts.
+func (w *wanderer) take(accept bool) {
+	w.note("pulls, accepting %v", accept)
+	w.use(func(s *Shared) error {
+		p, err := s.Pull(context.Background(), PullOptions{Apply: true, Accept: accept})
+		if err != nil {
+			return err
+		}
+		var list []Wish
+		for _, f := range p.Left.Files {
+			if len(f.Parts) > 0 {
+				list = append(list, Wish{Path: f.Path, Choice: TakeBoth})
+			}
+		}
+		if len(list) == 0 {
+			return nil
+		}
+		w.note("keeps both of %v", list)
+		_, err = s.Pull(context.Background(), PullOptions{Wishes: list})
+		return err
+	})
+}
+
+// wander has git do something to the checkout that takes no heed of what stands there.
+func (w *wanderer) wander() {
+	var args []string
+	commits := strings.Fields(w.git("rev-list", "--branches", "--remotes", "HEAD"))
+	some := commits[w.r.IntN(len(commits))]
+	switch w.r.IntN(7) {
+	case 0, 1:
+		args = []string{"checkout", "-q", "-f", "--detach", some}
+	case 2:
+		args = []string{"checkout", "-q", "-f", "main"}
+	case 3:
+		args = []string{"reset", "-q", "--hard"}
+	case 4:
+		args = []string{"clean", "-q", "-fd"}
+	case 5:
+		args = []string{"stash", "-q", "-u"}
+	case 6:
+		args = []string{"reset", "-q", "--hard", some}
+	}
+	w.note("git %s", strings.Join(args, " "))
+	if out, err := w.tryGit(args...); err != nil && !strings.Contains(out, "No local changes") {
+		w.fatal("git %v: %s", args, out)
+	}
+}
+
+// exchange commits what was published and brings both mains together.
+func (w *wanderer) exchange(l *life) {
+	w.note("commits")
+	w.git("add", "-A")
+	if w.git("status", "--porcelain") != "" {
+		w.git("commit", "-q", "-m", w.name)
+	}
+	if w.r.IntN(2) == 0 {
+		return
+	}
+	w.note("fetches and pushes")
+	here := strings.TrimSpace(w.git("rev-parse", "HEAD"))
+	w.git("checkout", "-q", "-f", "main")
+	for _, from := range []string{here, ""} {
+		if from == "" {
+			w.git("fetch", "-q")
+			from = "origin/main"
+		}
+		if out, err := w.tryGit("merge", "-q", "--no-edit", from); err != nil {
+			l.resolve(w.member, out)
+		}
+	}
+	w.git("push", "-q", "origin", "main")
+}
+
+func (w *wanderer) fatal(format string, args ...any) {
+	w.t.Helper()
+	w.t.Fatalf("%s: %s\n%s\n== here\n%s\n== the snapshot\n%s", w.name, fmt.Sprintf(format, args...), strings.Join(w.log, "\n"), show(filesOf(w.t, w.store())), show(filesOf(w.t, w.snapshot())))
+}
+
+// look makes sure that no line is gone.
+func (w *wanderer) look() {
+	w.t.Helper()
+	here := show(filesOf(w.t, w.store()))
+	for line := range w.have {
+		if !strings.Contains(here, line) {
+			w.fatal("%s was lost", line)
+		}
+	}
+	for _, line := range factLine.FindAllString(here, -1) {
+		w.have[line] = true
+	}
+}
+
+// TestCheckoutsLoseNothing: two members publish, pull and accept while git takes their
+// checkouts to other commits, resets and cleans them. No line leaves a memory.
+func TestCheckoutsLoseNothing(t *testing.T) {
+	for seed := range often(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			ann, ben := team(t)
+			r := rand.New(rand.NewPCG(uint64(seed), 11))
+			l := &life{t: t, r: r, alive: map[string]bool{}, asked: map[string]bool{}}
+			var all []*wanderer
+			n := 0
+			for _, m := range []*member{ann, ben} {
+				all = append(all, &wanderer{member: m, r: r, n: &n, have: map[string]bool{}})
+			}
+			for range 60 {
+				w := all[r.IntN(2)]
+				switch r.IntN(10) {
+				case 0, 1, 2:
+					w.write()
+				case 3, 4:
+					w.share()
+				case 5, 6:
+					w.take(r.IntN(2) == 0)
+				case 7, 8:
+					w.wander()
+				case 9:
+					w.exchange(l)
+				}
+				w.look()
+			}
+		})
+	}
+}
+
+// TestCheckoutsWhilePublishing: a member writes, publishes and pulls, accepting what is older,
+// while git puts other commits into the checkout at any instant. No line leaves the memory.
+func TestCheckoutsWhilePublishing(t *testing.T) {
+	t.Parallel()
+	ann, _ := team(t)
+	n := 0
+	w := &wanderer{member: ann, r: rand.New(rand.NewPCG(1, 12)), n: &n, have: map[string]bool{}}
+	commits := []string{strings.TrimSpace(ann.git("rev-parse", "HEAD"))}
+	for range 4 {
+		w.write()
+		w.share()
+		ann.git("add", "-A")
+		ann.git("commit", "-q", "-m", "more")
+		commits = append(commits, strings.TrimSpace(ann.git("rev-parse", "HEAD")))
+	}
+	done := make(chan struct{})
+	var git sync.WaitGroup
+	git.Go(func() {
+		r := rand.New(rand.NewPCG(2, 12))
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			// It may fail where a file of the snapshot is being replaced: then it tries the next.
+			_, _ = ann.tryGit("checkout", "-q", "-f", "--detach", commits[r.IntN(len(commits))])
+		}
+	})
+	for range often(60) {
+		w.write()
+		w.look()
+		w.share()
+		w.take(true)
+		w.look()
+	}
+	close(done)
+	git.Wait()
+	if w.done == 0 {
+		t.Errorf("every publish was refused:\n%s", strings.Join(w.log, "\n"))
+	}
+}
