@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"mem/core/proposal"
 )
 
 // wanderer is a member who publishes and pulls while git takes the checkout back and forth.
@@ -68,9 +72,10 @@ func (w *wanderer) use(f func(s *Shared) error) {
 	var first *PullFirstError
 	var older *OlderError
 	var invalid *InvalidError
+	var plan *PlanError
 	switch {
 	case err == nil:
-	case errors.As(err, &first), errors.As(err, &older), errors.As(err, &invalid):
+	case errors.As(err, &first), errors.As(err, &older), errors.As(err, &invalid), errors.As(err, &plan):
 		w.note("is refused: %v", err)
 	case strings.Contains(err.Error(), "is empty"), strings.Contains(err.Error(), "again"):
 		w.note("is refused: %v", err)
@@ -113,12 +118,62 @@ func (w *wanderer) take(accept bool) {
 	})
 }
 
+// looksFirst shows a publish or a pull, has git work in between, and goes on as shown.
+func (w *wanderer) looksFirst() {
+	if w.r.IntN(2) == 0 {
+		w.note("looks at what it would publish")
+		var plan string
+		w.use(func(s *Shared) error {
+			p, err := s.Publish(context.Background(), PublishOptions{})
+			if err == nil {
+				plan = p.Plan
+			}
+			return err
+		})
+		w.wander()
+		w.note("publishes what it saw")
+		w.use(func(s *Shared) error {
+			_, err := s.Publish(context.Background(), PublishOptions{Confirm: true, Plan: plan})
+			return err
+		})
+		return
+	}
+	w.note("looks at the news")
+	var id string
+	w.use(func(s *Shared) error {
+		p, err := s.Pull(context.Background(), PullOptions{})
+		if err == nil {
+			id = p.Proposal
+		}
+		return err
+	})
+	w.wander()
+	if id == "" {
+		return
+	}
+	w.note("applies them")
+	w.use(func(s *Shared) error {
+		_, err := proposal.Of(s.m).Apply(context.Background(), id, proposal.Which{})
+		return err
+	})
+}
+
+// forget loses the state of the snapshot, as a new machine or a cleaned home has none.
+func (w *wanderer) forget() {
+	w.note("loses its state")
+	s := w.open()
+	defer s.Close()
+	if err := os.RemoveAll(s.state.dir); err != nil {
+		w.fatal("%v", err)
+	}
+}
+
 // wander has git do something to the checkout that takes no heed of what stands there.
 func (w *wanderer) wander() {
 	var args []string
 	commits := strings.Fields(w.git("rev-list", "--branches", "--remotes", "HEAD"))
 	some := commits[w.r.IntN(len(commits))]
-	switch w.r.IntN(7) {
+	switch w.r.IntN(9) {
 	case 0, 1:
 		args = []string{"checkout", "-q", "-f", "--detach", some}
 	case 2:
@@ -131,9 +186,19 @@ func (w *wanderer) wander() {
 		args = []string{"stash", "-q", "-u"}
 	case 6:
 		args = []string{"reset", "-q", "--hard", some}
+	case 7:
+		args = []string{"checkout", "-q", some, "--", "."}
+	case 8:
+		args = []string{"pull", "-q", "--rebase", "-X", "theirs", "origin", "main"}
 	}
 	w.note("git %s", strings.Join(args, " "))
-	if out, err := w.tryGit(args...); err != nil && !strings.Contains(out, "No local changes") {
+	out, err := w.tryGit(args...)
+	switch {
+	case err == nil, strings.Contains(out, "No local changes"), strings.Contains(out, "cannot pull with rebase"):
+	case args[0] == "pull":
+		w.take(true)                         // in the middle of it
+		_, _ = w.tryGit("rebase", "--abort") // there is none where it did not begin
+	default:
 		w.fatal("git %v: %s", args, out)
 	}
 }
@@ -198,7 +263,7 @@ func TestCheckoutsLoseNothing(t *testing.T) {
 			}
 			for range 60 {
 				w := all[r.IntN(2)]
-				switch r.IntN(10) {
+				switch r.IntN(13) {
 				case 0, 1, 2:
 					w.write()
 				case 3, 4:
@@ -209,6 +274,12 @@ func TestCheckoutsLoseNothing(t *testing.T) {
 					w.wander()
 				case 9:
 					w.exchange(l)
+				case 10:
+					w.looksFirst()
+				case 11:
+					w.forget()
+				case 12:
+					w.now = w.now.Add(time.Duration(r.IntN(20)-10) * time.Hour)
 				}
 				w.look()
 			}

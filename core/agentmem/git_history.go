@@ -246,7 +246,8 @@ func (a *analysis) baseFromGit(ctx context.Context) error {
 		return err
 	}
 	for p, s := range best.files {
-		a.st.Files[p] = fileState{Base: a.keep(s, true)}
+		sum := a.keep(s, true)
+		a.st.Files[p] = fileState{Base: sum, Shared: sum}
 	}
 	a.st.known, a.st.origin, a.st.commit = true, "git", best.commit
 	return nil

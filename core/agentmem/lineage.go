@@ -219,7 +219,10 @@ func (s *settling) now(it *item, f fileState, shared string, equal bool) fileSta
 	}
 	effective := s.st.Files[from]
 	if effective.Shared = shared; sameState(f, effective) && !equal && !s.st.dropped[from] {
-		return old // nothing was noted
+		if old.Shared == none && shared == f.seen() {
+			old.Shared = shared // what wrote it did not know of that yet
+		}
+		return old // nothing new was noted
 	}
 	if sameState(f, old) {
 		return old

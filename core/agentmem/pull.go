@@ -152,12 +152,15 @@ func (s *Shared) Pull(ctx context.Context, opt PullOptions) (*Pulled, error) {
 		if err := a.findItems(); err != nil {
 			return nil, err
 		}
-	} else if w.apply && !opt.Accept && a.older() {
-		return nil, &OlderError{Agent: s.Agent, Have: a.manifest.UpdatedAt.Format(time.RFC3339Nano), Synced: a.st.UpdatedAt}
 	}
 	outcomes, err := a.pull(w)
 	if err != nil {
 		return nil, err
+	}
+	if w.apply && !opt.Accept && !out.Initialized {
+		if err := a.notOlder(outcomes); err != nil {
+			return nil, err
+		}
 	}
 	if err := a.allMeant(outcomes, opt.Wishes); err != nil {
 		return nil, err
@@ -223,6 +226,14 @@ func (a *analysis) allMeant(outcomes []*outcome, list []Wish) error {
 func (a *analysis) older() bool {
 	last, err := time.Parse(time.RFC3339Nano, a.st.UpdatedAt)
 	return err == nil && !a.manifest.UpdatedAt.IsZero() && a.manifest.UpdatedAt.Before(last)
+}
+
+// notOlder refuses what a snapshot from before the last sync would bring.
+func (a *analysis) notOlder(outcomes []*outcome) error {
+	if a.older() && slices.ContainsFunc(outcomes, func(o *outcome) bool { return o.team != "" }) {
+		return &OlderError{Agent: a.Agent, Have: a.manifest.UpdatedAt.Format(time.RFC3339Nano), Synced: a.st.UpdatedAt}
+	}
+	return nil
 }
 
 // changeOf gives what the outcomes make of this memory.
