@@ -16,7 +16,8 @@ import (
 // How far back a common version is looked for in git.
 const (
 	maxCommits  = 2_000
-	maxVersions = 50 // of the folder of the snapshot
+	maxVersions = 50    // of the folder of the snapshot, read whole
+	maxLineage  = 1_000 // of it, of which single files are read
 	maxLookBack = 2 * time.Second
 )
 
@@ -97,7 +98,7 @@ type version struct {
 
 // versions gives the versions of a folder, newest first, as far back as is looked.
 func versions(ctx context.Context, o *objects, head, rel string, each func(version) (more bool)) error {
-	_, err := folders(ctx, o, head, rel, func(commit, folder string) (bool, error) {
+	_, err := folders(ctx, o, head, rel, maxVersions, func(commit, folder string) (bool, error) {
 		v := version{commit: commit, files: map[string]string{}}
 		if err := o.files(folder, v.files); err != nil {
 			return false, err
@@ -109,12 +110,12 @@ func versions(ctx context.Context, o *objects, head, rel string, each func(versi
 
 // folders gives the tree of a folder in each commit that changed it, newest first, as far
 // back as is looked. It reports whether that is the whole history.
-func folders(ctx context.Context, o *objects, head, rel string, each func(commit, folder string) (more bool, err error)) (whole bool, err error) {
+func folders(ctx context.Context, o *objects, head, rel string, most int, each func(commit, folder string) (more bool, err error)) (whole bool, err error) {
 	queue, seen, last := []string{head}, map[string]bool{head: true}, ""
 	known := map[string]bool{}
 	whole = true
 	for n := 0; len(queue) > 0; n++ {
-		if n >= maxCommits || len(known) >= maxVersions {
+		if n >= maxCommits || len(known) >= most {
 			return false, nil
 		}
 		if err := ctx.Err(); err != nil {

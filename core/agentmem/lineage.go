@@ -2,10 +2,16 @@ package agentmem
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"mem/core/project"
+	"mem/core/store"
 )
 
 // common is a text that both sides had in common, and the team's text when that was noted.
@@ -19,18 +25,19 @@ const maxBefore = 4
 
 // lineage tells which texts of the team's files are in the history of what is checked out.
 type lineage struct {
-	known bool // git tells about this snapshot
-	whole bool // all that has to be found was found, or is not there
-	// texts tells how many versions ago a text of a file was there last.
-	texts map[string]map[string]int
+	Asked string `json:"asked"` // what was looked for, and from where
+	Known bool   `json:"known"` // git tells about this snapshot
+	Whole bool   `json:"whole"` // all that has to be found was found, or is not there
+	// Texts tells how many versions ago a text of a file was there last.
+	Texts map[string]map[string]int `json:"texts"`
 }
 
 // from tells whether the text now of a file comes from the text sum. Where now is one from
 // before sum, and not that of the commit, git put it back or is about to say which commit it
 // checks out.
 func (l *lineage) from(path, now, sum string) bool {
-	at, ok := l.texts[path][sum]
-	return ok && at >= l.texts[path][now]
+	at, ok := l.Texts[path][sum]
+	return ok && at >= l.Texts[path][now]
 }
 
 // followCheckout finds for each file the last common text that the snapshot in the checkout
@@ -45,30 +52,31 @@ func (a *analysis) followCheckout(ctx context.Context) error {
 		}
 		return nil
 	}
-	want := map[string]string{}
+	var want []string
 	for p, f := range a.st.Files {
 		if f.Shared != "" && a.theirs.sum(p) != f.Shared {
-			want[p] = f.Shared
+			want = append(want, p)
 		}
 	}
 	if len(want) == 0 {
 		return nil
 	}
+	slices.Sort(want)
 	l, err := a.lineage(ctx, want)
 	if err != nil {
 		a.notes = append(a.notes, fmt.Sprintf("Whether the snapshot comes from the one that was synced last could not be looked up in git: %v.", err))
 	}
 	older, back := a.older(), 0
-	for p := range want {
+	for _, p := range want {
 		f, now := a.st.Files[p], a.theirs.sum(p)
-		if l.from(p, now, f.Shared) || !older && (!l.known || !l.whole) {
+		if l.from(p, now, f.Shared) || !older && (!l.Known || !l.Whole) {
 			continue
 		}
 		i := slices.IndexFunc(f.Before, func(c common) bool { return c.Shared == now || l.from(p, now, c.Shared) })
 		switch {
 		case i >= 0:
 			a.st.Files[p] = fileState{Base: f.Before[i].Base, Shared: f.Before[i].Shared}
-		case l.known && l.whole:
+		case l.Known && l.Whole:
 			a.drop(p)
 		default:
 			continue
@@ -89,24 +97,48 @@ func (a *analysis) drop(paths ...string) {
 	}
 }
 
-// lineage looks for texts of files in the history of the snapshot, no further back than it has
-// to.
-func (a *analysis) lineage(ctx context.Context, want map[string]string) (*lineage, error) {
-	l := &lineage{texts: map[string]map[string]int{}}
+// lineage looks for the texts that the states of some files name in the history of the
+// snapshot, no further back than it has to.
+func (a *analysis) lineage(ctx context.Context, want []string) (*lineage, error) {
+	l := &lineage{Known: a.st.Git, Texts: map[string]map[string]int{}}
 	o, head, rel, err := a.history()
 	if o == nil || err != nil {
+		l.Known = false
 		return l, err
 	}
 	defer o.close()
-	l.known = a.st.Git
+	sought := map[string][]string{} // hashes by path: that of the state, what is there now, and earlier ones
+	asked := []string{lineageHead, head, fmt.Sprint(a.st.Git)}
+	for _, p := range want {
+		f := a.st.Files[p]
+		sought[p] = []string{f.Shared, a.theirs.sum(p)}
+		for _, c := range f.Before {
+			sought[p] = append(sought[p], c.Shared)
+		}
+		asked = append(asked, p, strings.Join(sought[p], " "))
+	}
+	l.Asked = sumOf(strings.Join(asked, "\n"))
+	if kept := a.keptLineage(); kept != nil && kept.Asked == l.Asked {
+		a.st.Git = kept.Known
+		return kept, nil
+	}
+	n, err := a.walk(ctx, o, head, rel, l, sought)
+	if n > fewVersions && l.Whole {
+		a.keepLineage(l)
+	}
+	return l, err
+}
+
+// walk fills a lineage, and tells how many versions it looked at.
+func (a *analysis) walk(ctx context.Context, o *objects, head, rel string, l *lineage, sought map[string][]string) (n int, err error) {
 	sums := map[string]string{} // of blobs
-	left, n := maps.Clone(want), 0
-	whole, err := folders(ctx, o, head, rel, func(_, folder string) (bool, error) {
+	left := maps.Clone(sought)
+	whole, err := folders(ctx, o, head, rel, maxLineage, func(_, folder string) (bool, error) {
 		blobs := map[string]string{}
 		if err := o.paths(folder, "", 0, func(p, id string) error { blobs[p] = id; return nil }); err != nil {
 			return false, err
 		}
-		for p := range want {
+		for p, list := range sought {
 			id := blobs[p]
 			if id == "" {
 				continue
@@ -118,24 +150,63 @@ func (a *analysis) lineage(ctx context.Context, want map[string]string) (*lineag
 				}
 				sums[id] = sumOf(s)
 			}
-			if l.texts[p] == nil {
-				l.texts[p] = map[string]int{}
+			seen := l.Texts[p]
+			if seen == nil {
+				seen = map[string]int{}
+				l.Texts[p] = seen
 			}
-			if _, ok := l.texts[p][sums[id]]; !ok {
-				l.texts[p][sums[id]] = n
+			if _, ok := seen[sums[id]]; !ok && slices.Contains(list, sums[id]) {
+				seen[sums[id]] = n
 			}
-			_, then := l.texts[p][want[p]]
-			_, now := l.texts[p][a.theirs.sum(p)]
-			if then && (now || a.theirs.files[p] == nil) {
+			_, then := seen[list[0]]
+			_, now := seen[list[1]]
+			if then && (now || list[1] == none) {
 				delete(left, p)
 			}
 		}
-		l.known, a.st.Git = true, true
+		l.Known, a.st.Git = true, true
 		n++
 		return len(left) > 0, nil
 	})
-	l.whole = err == nil && (whole || len(left) == 0)
-	return l, err
+	l.Whole = err == nil && (whole || len(left) == 0)
+	return n, err
+}
+
+// lineageHead says what a file of a lineage is, and its version.
+const lineageHead = "mem snapshot lineage 1"
+
+// fewVersions are looked at again each time.
+const fewVersions = 20
+
+func (a *analysis) lineageFile() string {
+	if a.m.Env().CacheDir == "" {
+		return ""
+	}
+	return filepath.Join(a.m.Env().CacheDir, "snapshots", store.Key(a.Snapshot)+".lineage")
+}
+
+// keptLineage gives what was found the last time, nil where that is not known. An editor asks
+// the same at each key.
+func (a *analysis) keptLineage() *lineage {
+	data, err := project.ReadFile(a.lineageFile(), 4<<20)
+	if err != nil {
+		return nil
+	}
+	l := &lineage{}
+	if json.Unmarshal(data, l) != nil {
+		return nil
+	}
+	return l
+}
+
+// keepLineage keeps what was found. Failing to costs the next reader its time only.
+func (a *analysis) keepLineage(l *lineage) {
+	name := a.lineageFile()
+	data, err := json.Marshal(l)
+	if name == "" || err != nil || os.MkdirAll(filepath.Dir(name), 0o700) != nil {
+		return
+	}
+	_ = writeAtomic(name, data, 0o600)
 }
 
 // history opens the history of the snapshot; without one, it gives no objects.
@@ -154,105 +225,4 @@ func (a *analysis) history() (o *objects, head, rel string, err error) {
 	}
 	o, err = openObjects(p.CommonDir)
 	return o, head, filepath.ToSlash(rel), err
-}
-
-// settling makes of what is noted about files the states that are saved.
-type settling struct {
-	*analysis
-	files map[string]fileState
-	git   *objects          // opened where it is needed
-	head  map[string]string // the objects of the snapshot in the commit that is checked out
-	asked bool
-}
-
-func (s *settling) close() {
-	if s.git != nil {
-		s.git.close()
-	}
-}
-
-// uncommitted tells whether git knows the snapshot and the commit that is checked out has
-// another text of a file, or none.
-func (s *settling) uncommitted(p, sum string) bool {
-	if !s.asked {
-		s.asked = true
-		o, head, rel, err := s.history()
-		if err != nil || o == nil {
-			return false
-		}
-		s.git, s.head = o, map[string]string{}
-		tree, _, err := o.commit(head)
-		if err == nil {
-			tree, err = o.below(tree, rel)
-		}
-		if err == nil && tree != "" {
-			s.st.Git = true
-			err = o.paths(tree, "", 0, func(p, id string) error { s.head[p] = id; return nil })
-		}
-		if err != nil {
-			s.head = nil
-		}
-	}
-	if s.head == nil {
-		return false
-	}
-	if s.head[p] == "" {
-		return true
-	}
-	text, _, err := s.git.text(s.head[p])
-	return err == nil && sumOf(text) != sum
-}
-
-// now gives what is saved of a file: what was known of it where nothing changed, else the
-// new state, with the earlier ones behind it.
-func (s *settling) now(it *item, f fileState, shared string, equal bool) fileState {
-	from := it.base
-	for _, p := range []string{it.theirs, it.mine} {
-		if from == "" && s.st.dropped[p] {
-			from = p
-		}
-	}
-	old, known := s.st.stored[from]
-	f.Shared, f.Before = shared, nil
-	if !known {
-		return f
-	}
-	effective := s.st.Files[from]
-	if effective.Shared = shared; sameState(f, effective) && !equal && !s.st.dropped[from] {
-		if old.Shared == none && shared == f.seen() {
-			old.Shared = shared // what wrote it did not know of that yet
-		}
-		return old // nothing new was noted
-	}
-	if sameState(f, old) {
-		return old
-	}
-	f.Before = s.before(from, old)
-	return f
-}
-
-// before gives the earlier common texts of a file that gets a new one. A text that only a
-// publish put into the checkout, and that no commit has, comes from nowhere again.
-func (s *settling) before(p string, old fileState) []common {
-	list := old.Before
-	if old.Base == none || old.Shared == none {
-		return list
-	}
-	if s.theirs.sum(p) == old.Shared && s.uncommitted(p, old.Shared) {
-		return list
-	}
-	list = append([]common{{old.Base, old.Shared}}, list...)
-	if n := len(list); n > maxBefore {
-		list = append(list[:maxBefore-1:maxBefore-1], list[n-1])
-	}
-	return list
-}
-
-// keepDropped keeps what is known of files for which nothing counts as common now.
-func (s *settling) keepDropped() {
-	for p := range s.st.dropped {
-		if _, ok := s.files[p]; !ok {
-			s.files[p] = s.st.stored[p]
-		}
-	}
 }

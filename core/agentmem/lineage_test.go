@@ -2,11 +2,14 @@ package agentmem
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // onMain gives two members whose main has a topic x with two lines and a topic y.
@@ -114,6 +117,36 @@ func TestPutBackBelowNews(t *testing.T) {
 	ben.pull(PullOptions{Apply: true})
 	ben.wants("x.md", "First.", "Mine.", "Second.", "Ben's.")
 	ben.wantState(StateInSync)
+}
+
+// TestPutBackBelowLongHistory: the history is long, so what was found is kept: the next look
+// at the same commit finds the same.
+func TestPutBackBelowLongHistory(t *testing.T) {
+	t.Parallel()
+	ann, ben := onMain(t)
+	ann.put("x.md", two("First.\nMine.", "Second."))
+	ann.publish()
+	for i := range maxVersions + 5 {
+		write(t, ben.snapshot(), "y.md", topicText("y", fmt.Sprintf("## One\n\nWhy %d.\n", i)))
+		ben.git("commit", "-q", "-a", "-m", "by hand")
+	}
+	ben.now = ben.now.Add(time.Hour)
+	ben.put("x.md", two("First.", "Second.\nBen's."))
+	ben.send()
+	ann.git("fetch", "-q")
+	ann.git("reset", "-q", "--hard", "origin/main")
+	first := ann.status()
+	if kept, err := filepath.Glob(filepath.Join(ann.env.CacheDir, "snapshots", "*.lineage")); err != nil || len(kept) != 1 {
+		t.Errorf("%v %v", kept, err)
+	}
+	if diff := cmp.Diff(first, ann.status()); diff != "" {
+		t.Error(diff)
+	}
+	ann.pull(PullOptions{Apply: true})
+	ann.wants("x.md", "First.", "Mine.", "Second.", "Ben's.")
+	ann.publish()
+	ann.wantsShared("x.md", "First.", "Mine.", "Second.", "Ben's.")
+	ann.wantState(StateInSync)
 }
 
 // TestTakenBack: a teammate makes a topic what it was before. That is news like others, for
