@@ -316,6 +316,8 @@ func TestCheckoutsWhilePublishing(t *testing.T) {
 			_, _ = ann.tryGit("checkout", "-q", "-f", "--detach", commits[r.IntN(len(commits))])
 		}
 	})
+	defer git.Wait()
+	defer close(done)
 	for range 10 * often(6) {
 		w.write()
 		w.look()
@@ -323,8 +325,6 @@ func TestCheckoutsWhilePublishing(t *testing.T) {
 		w.take(true)
 		w.look()
 	}
-	close(done)
-	git.Wait()
 	if w.done == 0 {
 		t.Errorf("every publish was refused:\n%s", strings.Join(w.log, "\n"))
 	}

@@ -139,6 +139,9 @@ func (w *walker) bad(p, format string, args ...any) {
 
 func (w *walker) folder(ctx context.Context, rel string) error {
 	f, err := w.root.Open(filepath.FromSlash(rel))
+	if errors.Is(err, fs.ErrNotExist) {
+		return changed(filepath.Join(w.dir, rel))
+	}
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", filepath.Join(w.dir, rel), project.Reason(err))
 	}
@@ -161,6 +164,9 @@ func (w *walker) folder(ctx context.Context, rel string) error {
 		}
 		if errors.Is(err, io.EOF) || (err == nil && len(list) == 0) {
 			break
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return changed(filepath.Join(w.dir, rel))
 		}
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", filepath.Join(w.dir, rel), project.Reason(err))
