@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"mem/core/memdir"
+	"mem/internal/need"
 )
 
 // asDriver merges as git's merge driver where git called this binary.
@@ -36,7 +37,7 @@ func asDriver() bool {
 // git init and git clone.
 func team(t *testing.T, options ...string) (ann, ben *member) {
 	t.Helper()
-	needGit(t)
+	need.Program(t, "git")
 	var cloning []string // the names of objects are the origin's
 	for _, o := range options {
 		if !strings.HasPrefix(o, "--object-format") {

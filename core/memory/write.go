@@ -125,7 +125,7 @@ func (m *Memory) written(ctx context.Context, p string, c change.Change, n Notic
 	var conflict *store.ConflictError
 	if errors.As(err, &conflict) && w.ExpectedHash == "" {
 		if cur, ok := conflict.Current[p]; ok && cur.Exists {
-			m.store.Keep(cur.Text)
+			m.store.Keep(p, cur.Text)
 			return nil, &ExistsError{Path: p, Current: cur} // created by somebody else just now
 		}
 	}
@@ -241,7 +241,7 @@ func (m *Memory) done(res *store.Result, n Notice) *Change {
 	out.Guarded = findings(res.Findings)
 	for _, f := range res.Files {
 		if f.Hash != "" {
-			m.store.Keep(f.After)
+			m.store.Keep(f.Path, f.After)
 		}
 	}
 	out.Index = m.fill(res)

@@ -260,15 +260,19 @@ func (s *Store) Load(p string) (*memdir.Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.bases.has(b.Hash) && !s.wrote(p, b.Hash) { // the journal has what we wrote
-		s.bases.keep(b.Hash, b.File.Text.String())
-	}
+	s.keep(p, b.Hash, b.File.Text.String())
 	return b, nil
 }
 
-// Keep keeps a text that was handed out, so that a later write which names its
-// hash can be merged. Failing to keep one only costs that merge.
-func (s *Store) Keep(content string) { s.bases.keep(text.Hash(content), content) }
+// Keep keeps the text of a file that was handed out, so that a later write which
+// names its hash can be merged. Failing to keep one only costs that merge.
+func (s *Store) Keep(p, content string) { s.keep(p, text.Hash(content), content) }
+
+func (s *Store) keep(p, hash, content string) {
+	if !s.bases.has(hash) && !s.wrote(p, hash) { // the journal has what we wrote
+		s.bases.keep(hash, content)
+	}
+}
 
 // Base gives a text that was handed out or written before, by its hash.
 func (s *Store) Base(hash string) (string, bool) {
