@@ -48,7 +48,11 @@ func (a *analysis) pullIndex(topics []*outcome, w wishes) (*outcome, error) {
 		o.path = index
 	}
 	theirSum := a.keep(theirs, there)
-	held, skipped, taken, names := a.heldEntries(topics)
+	held, skipped, taken, names := a.heldEntries(topics, w)
+	renamed := names
+	if w.noted {
+		names = nil // the index is compared as it lies there
+	}
 	base, ours, news := retarget(a.known(f.seen()), names), retarget(mine, names), retarget(theirs, names)
 	wish := w.file(index)
 	notTaken, waits := map[string]bool{}, false
@@ -93,7 +97,11 @@ func (a *analysis) pullIndex(topics []*outcome, w wishes) (*outcome, error) {
 	}
 	now := theirs
 	if len(notTaken) > 0 {
-		now = change.Advance(index, base, news, func(p change.Part) bool { return !notTaken[p.Key] })
+		now = normal(change.Advance(index, base, news, func(p change.Part) bool { return !notTaken[p.Key] }))
+	}
+	as := func(s string) string { return retarget(s, renamed) } // as a pull compares it
+	if w.noted && len(w.list) == 0 && (!sameNews(index, base, now, mine, theirs) || !sameNews(index, as(base), as(now), as(mine), as(theirs))) {
+		now, o.settle = base, false
 	}
 	sum := a.keep(now, now != "")
 	if wish == Skip {
@@ -110,7 +118,7 @@ func (a *analysis) pullIndex(topics []*outcome, w wishes) (*outcome, error) {
 
 // heldEntries tells which topics' entries stay as they are here, which of them since the
 // topic was skipped, which follow their topic, and how topics are called from now on.
-func (a *analysis) heldEntries(topics []*outcome) (held, skipped, taken map[string]bool, names map[string]string) {
+func (a *analysis) heldEntries(topics []*outcome, w wishes) (held, skipped, taken map[string]bool, names map[string]string) {
 	held, skipped, taken, names = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}
 	for _, o := range topics {
 		left := o.state.Seen != nil
@@ -119,7 +127,7 @@ func (a *analysis) heldEntries(topics []*outcome) (held, skipped, taken map[stri
 			switch {
 			case o.waits || left || wholly:
 				held[n], skipped[n] = true, left && !o.waits && !wholly
-			case o.team != "":
+			case o.team != "" && w.follows(o.it.names()...):
 				taken[n] = true
 			}
 		}

@@ -264,7 +264,7 @@ func (s *Shared) settle(ctx context.Context, list []Wish) error {
 	case len(list) == 0 && (len(bad) > 0 || part != nil || !a.st.known), !a.theirs.exists, len(a.mine.files) == 0:
 		return nil
 	}
-	outcomes, err := a.pull(wishes{exact: true, list: list})
+	outcomes, err := a.pull(wishes{exact: true, noted: true, list: list})
 	if err != nil {
 		return err
 	}
