@@ -131,10 +131,14 @@ func (a *analysis) heldEntries(topics []*outcome, w wishes) (held, skipped, take
 				taken[n] = true
 			}
 		}
-		if o.path != "" && !held[o.path] {
+		path := o.path
+		if o.kept {
+			path = o.it.mine
+		}
+		if path != "" && !held[path] {
 			for _, n := range o.it.names() {
-				if n != o.path {
-					names[n] = o.path
+				if n != path {
+					names[n] = path
 				}
 			}
 		}
