@@ -112,7 +112,7 @@ type outcome struct {
 	team   string // what the team did: added, changed, removed, renamed; "" nothing new
 	path   string // where it stands afterwards, "" where it is gone
 	text   string
-	kept   bool // nothing changes here; path and text are not given
+	kept   bool // nothing changes here; text is not given
 	open   []Conflict
 	waits  bool // news that conflict with nothing and were not taken
 	state  fileState
@@ -175,9 +175,10 @@ func (a *analysis) pullItem(it *item, w wishes) (*outcome, error) {
 	}
 	switch {
 	case theirSum == mineSum && it.theirs == it.mine:
-		o.state, o.moved = fileState{Base: theirSum}, true
+		o.state, o.moved, o.path = fileState{Base: theirSum}, true, it.mine
 		return o, nil
 	case theirSum == f.seen() && (it.theirs == it.base || it.theirs == "" || it.theirs == it.mine):
+		o.path = it.mine
 		return o, nil
 	}
 	mine, here, err := a.side(a.mine, it.mine)

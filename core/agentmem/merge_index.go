@@ -2,6 +2,7 @@ package agentmem
 
 import (
 	"fmt"
+	"slices"
 
 	"mem/core/change"
 	"mem/core/memfile"
@@ -131,14 +132,10 @@ func (a *analysis) heldEntries(topics []*outcome, w wishes) (held, skipped, take
 				taken[n] = true
 			}
 		}
-		path := o.path
-		if o.kept {
-			path = o.it.mine
-		}
-		if path != "" && !held[path] {
+		if o.path != "" && !held[o.path] {
 			for _, n := range o.it.names() {
-				if n != path {
-					names[n] = path
+				if n != o.path {
+					names[n] = o.path
 				}
 			}
 		}
@@ -154,6 +151,14 @@ func (a *analysis) pull(w wishes) ([]*outcome, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", it.path(), err)
 		}
+		if w.noted && o.moved && it.base != "" && it.base != it.theirs && it.mine == it.theirs {
+			// Until the index here follows a new name, its entry is to be told by the old one.
+			linked, err := a.linkedHere(it.base)
+			if err != nil {
+				return nil, err
+			}
+			o.moved = !linked
+		}
 		all = append(all, o)
 	}
 	x, err := a.pullIndex(all, w)
@@ -161,4 +166,13 @@ func (a *analysis) pull(w wishes) ([]*outcome, error) {
 		return nil, err
 	}
 	return append(all, x), nil
+}
+
+// linkedHere tells whether the index of this memory links a topic.
+func (a *analysis) linkedHere(p string) (bool, error) {
+	index, _, err := a.side(a.mine, memfile.IndexName)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(memfile.ParseIndex(index).Entries, func(e memfile.Entry) bool { return e.Target == p }), nil
 }

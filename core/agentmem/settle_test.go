@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,19 +46,22 @@ func (m *member) offered() string {
 		m.t.Fatal(err)
 	}
 	var b strings.Builder
-	here := show(filesOf(m.t, m.store()))
+	here := unordered(filesOf(m.t, m.store()))
 	for _, f := range r.Files {
 		took := m.takes(r, f.Path)
 		if len(f.Conflicts) == 0 && len(f.News()) == 0 && (f.Team == "" || strings.HasSuffix(took, " gives\n"+here)) {
 			continue // nothing is left to do about it
 		}
-		fmt.Fprintf(&b, "%s (here %q, there %q): %s\n", f.Path, f.MinePath, f.TheirPath, f.Team)
+		fmt.Fprintf(&b, "%s (here %q, there %q)\n", f.Path, f.MinePath, f.TheirPath)
+		var parts []string
 		for _, c := range f.Conflicts {
-			fmt.Fprintf(&b, "  conflict in %s: %q and %q\n", c.Part, c.Ours, c.Theirs)
+			parts = append(parts, fmt.Sprintf("  conflict in %s: %q and %q\n", c.Part, c.Ours, c.Theirs))
 		}
 		for _, p := range f.News() {
-			fmt.Fprintf(&b, "  news in %s: %q\n", p.Name, p.Theirs)
+			parts = append(parts, fmt.Sprintf("  news in %s: %q\n", p.Name, p.Theirs))
 		}
+		slices.Sort(parts)
+		b.WriteString(strings.Join(parts, ""))
 		b.WriteString(took)
 	}
 	b.WriteString(m.takes(r, "*"))
@@ -75,7 +79,16 @@ func (m *member) takes(r *Review, p string) string {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	return "  taking " + p + " gives\n" + show(after)
+	return "  taking " + p + " gives\n" + unordered(after)
+}
+
+// unordered shows files with the entries of the index sorted: where an entry goes that both
+// sides moved is nobody's news.
+func unordered(files map[string]string) string {
+	lines := strings.SplitAfter(files["MEMORY.md"], "\n")
+	slices.Sort(lines)
+	files["MEMORY.md"] = strings.Join(lines, "")
+	return show(files)
 }
 
 // TestSettleTakesNothing: what a settle notes is what lies on disk, so that news nobody took
