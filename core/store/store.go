@@ -269,7 +269,7 @@ func (s *Store) Load(p string) (*memdir.Body, error) {
 func (s *Store) Keep(p, content string) { s.keep(p, text.Hash(content), content) }
 
 func (s *Store) keep(p, hash, content string) {
-	if !s.bases.has(hash) && !s.wrote(p, hash) { // the journal has what we wrote
+	if !s.bases.has(hash) && !s.journal.holds(p, hash) {
 		s.bases.keep(hash, content)
 	}
 }
