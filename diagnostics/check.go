@@ -154,7 +154,7 @@ func (e *Engine) check(ctx context.Context, s *Snapshot, scope Scope) (*Result, 
 	work := func() {
 		for k := int(next.Add(1)) - 1; k < len(changed) && ctx.Err() == nil; k = int(next.Add(1)) - 1 {
 			i := changed[k]
-			entries[i], unread[i] = e.checkFile(ctx, s, paths[i], scope.Late)
+			entries[i], unread[i] = e.tryFile(ctx, s, paths[i], scope.Late)
 		}
 	}
 	var whole []outcome
@@ -242,62 +242,6 @@ func (e *Engine) checkMemory(ctx context.Context, s *Snapshot, late bool) (all [
 		all = append(all, outcome{found, failed})
 	}
 	return all
-}
-
-// checkFile runs the rules that look at one file, or gives what they found when
-// it was the same. It gives nil for a path that is no file of the memory.
-func (e *Engine) checkFile(ctx context.Context, s *Snapshot, p string, late bool) (*entry, error) {
-	id, kind, ok := s.identity(p)
-	if !ok {
-		return nil, nil
-	}
-	want := s.wanted(late)
-	if kept := s.kept(p, id, want); kept != nil {
-		return kept, nil
-	}
-	d, err := s.read(p)
-	if err != nil {
-		return nil, err
-	}
-	en := factsOf(id, d)
-	en.checked = want
-	pass := new(Pass) // of each rule in turn
-	for i := range e.Rules {
-		rule := &e.Rules[i]
-		if rule.File == nil || rule.Late && !late || !slices.Contains(rule.Kinds, kind) || s.Config.severity(rule, rule.Severity) == Off {
-			continue
-		}
-		*pass = Pass{Snapshot: s, Context: ctx, Doc: d, rule: rule}
-		fs, fail := run(pass, rule.File)
-		en.found = append(en.found, fs...)
-		en.failed = append(en.failed, fail...)
-	}
-	if ctx.Err() != nil { // a rule may have ended early
-		return nil, ctx.Err()
-	}
-	s.cache.mu.Lock()
-	s.cache.entries[p] = en
-	s.cache.mu.Unlock()
-	return en, nil
-}
-
-// Found gives what the rules that look at one file find in it, the late ones aside,
-// and nothing silences: for those who must know of one file before they say something
-// of another. A file that cannot be read has none, nor has one before the first check.
-func (s *Snapshot) Found(ctx context.Context, p string) []Finding {
-	s.cache.mu.Lock()
-	e := s.cache.engine
-	s.cache.mu.Unlock()
-	if e == nil {
-		return nil
-	}
-	en, err := e.checkFile(ctx, s, p, false)
-	if err != nil || en == nil || len(en.found) == 0 {
-		return nil
-	}
-	found := slices.DeleteFunc(slices.Clone(en.found), func(f Finding) bool { return e.isLate(f.Rule) })
-	found, _ = e.obey(ctx, s, p, en, found, func(string) bool { return false })
-	return found
 }
 
 // run calls a rule; one that breaks down is reported, and the rest goes on.

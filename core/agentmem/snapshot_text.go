@@ -7,12 +7,13 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"mem/core/memdir"
 	"mem/core/project"
 )
 
 // read reads a file whole, through the root, so that no link leads out.
 func (t *tree) read(p string) (string, error) {
-	f, err := t.root.Open(filepath.FromSlash(p))
+	f, err := memdir.Open(t.root, p)
 	if err != nil {
 		return "", err
 	}

@@ -138,7 +138,7 @@ func (w *walker) bad(p, format string, args ...any) {
 }
 
 func (w *walker) folder(ctx context.Context, rel string) error {
-	f, err := w.root.Open(filepath.FromSlash(rel))
+	f, err := memdir.Open(w.root, rel)
 	if errors.Is(err, fs.ErrNotExist) {
 		return changed(filepath.Join(w.dir, rel))
 	}

@@ -32,7 +32,11 @@ func (d disk) Open(name string) (fs.File, error) {
 	if _, err := d.path(name); err != nil {
 		return nil, err
 	}
-	return d.root.Open(filepath.FromSlash(name))
+	f, err := Open(d.root, name)
+	if err != nil {
+		return nil, err // a nil *os.File is no nil fs.File
+	}
+	return f, nil
 }
 
 // ReadDir lists a folder.

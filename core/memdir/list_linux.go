@@ -16,7 +16,7 @@ import (
 // to look at each by its whole path takes twice the time, and would see another
 // folder that somebody puts in the place of this one meanwhile.
 func readDir(p string) ([]fs.DirEntry, error) {
-	folder, err := os.Open(p)
+	folder, err := os.OpenFile(p, os.O_RDONLY|unix.O_DIRECTORY, 0) // a pipe in its place is not waited for
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,11 @@ type looked struct {
 func (l *looked) look(fd int, e fs.DirEntry) {
 	l.DirEntry = e
 	var st unix.Stat_t
-	if err := unix.Fstatat(fd, e.Name(), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	err := unix.Fstatat(fd, e.Name(), &st, unix.AT_SYMLINK_NOFOLLOW)
+	for err == unix.EINTR { // file systems that a program serves may be interrupted
+		err = unix.Fstatat(fd, e.Name(), &st, unix.AT_SYMLINK_NOFOLLOW)
+	}
+	if err != nil {
 		l.err = &fs.PathError{Op: "lstat", Path: e.Name(), Err: err}
 		return
 	}

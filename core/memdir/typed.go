@@ -86,7 +86,8 @@ func (v *View) Changed(ctx context.Context, paths []string) (now *View, ok bool)
 	if n.readIndex() != nil || n.IndexError != nil {
 		return nil, false
 	}
-	return n, true
+	// At the root of a repository an index decides what is a topic.
+	return n, n.Index.Exists == v.Index.Exists
 }
 
 // lookAgain lists a topic as it is now, or no more.

@@ -197,3 +197,29 @@ func TestChangedIsAsRead(t *testing.T) {
 		t.Errorf("of 300 changes only %d needed no Read", served)
 	}
 }
+
+// TestFirstIndexOfARepository: once an index stands at the root of a repository, only linked files
+// are topics, and what was listed before it came is none.
+func TestFirstIndexOfARepository(t *testing.T) {
+	dir, root := onDisk(t, map[string]string{".git/HEAD": "ref: refs/heads/main\n", "a.md": topic("a", "user"), "docs/install.md": "text\n"})
+	src, cache := Disk(root), NewCache()
+	v := read(t, src, cache)
+	for p, text := range map[string]string{"b.md": topic("b", "user"), "MEMORY.md": "- [B](b.md) — x\n"} {
+		write(t, dir, p, text)
+	}
+	paths := []string{"b.md", "MEMORY.md"}
+	if now, ok := v.Changed(t.Context(), paths); ok {
+		if diff := cmp.Diff(summary(t, read(t, src, cache)), summary(t, now)); diff != "" {
+			t.Errorf("(-read +changed):\n%s", diff)
+		}
+	}
+	v = read(t, src, cache) // and when it goes
+	if err := os.Remove(filepath.Join(dir, "MEMORY.md")); err != nil {
+		t.Fatal(err)
+	}
+	if now, ok := v.Changed(t.Context(), paths); ok {
+		if diff := cmp.Diff(summary(t, read(t, src, cache)), summary(t, now)); diff != "" {
+			t.Errorf("(-read +changed):\n%s", diff)
+		}
+	}
+}

@@ -101,12 +101,12 @@ func (d *folder) read(name string) (content string, info os.FileInfo, exists boo
 	if why := d.notPlain(name, info); why != nil {
 		return "", nil, false, why
 	}
-	f, err := d.root.Open(name)
+	f, err := d.open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil, false, nil
 	}
 	if err != nil {
-		return "", nil, false, d.failed("reading", name, err)
+		return "", nil, false, err
 	}
 	b := make([]byte, 0, info.Size()+1) // one more, so that its end is seen
 	for err == nil && int64(len(b)) <= d.limit {
@@ -124,6 +124,21 @@ func (d *folder) read(name string) (content string, info os.FileInfo, exists boo
 		return "", nil, false, d.failed("reading", name, err)
 	}
 	return string(b), info, true, nil
+}
+
+// open opens a file for reading. A pipe that took its place is not waited for: whoever
+// reads here may hold the lock.
+func (d *folder) open(name string) (*os.File, error) {
+	f, err := memdir.Open(d.root, name)
+	var pipe *memdir.FileError
+	switch {
+	case errors.As(err, &pipe):
+		pipe.Path = d.at(name)
+		return nil, pipe
+	case err != nil:
+		return nil, d.failed("reading", name, err)
+	}
+	return f, nil
 }
 
 // notPlain says why a file is none that mem reads and writes, nil when it is one.
@@ -183,12 +198,12 @@ func (d *folder) settled(name, content string) (string, error) {
 // released waits until no other program has a file open for writing, where the
 // system tells, and gives what it holds then. busy is true when one still has.
 func (d *folder) released(name, content string) (_ string, busy bool, err error) {
-	f, err := d.root.Open(name)
+	f, err := d.open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return content, false, nil
 	}
 	if err != nil {
-		return "", false, d.failed("reading", name, err)
+		return "", false, err
 	}
 	defer f.Close()
 	waited := false

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"mem/core/change"
 	"mem/core/guard"
+	"mem/core/memdir"
 	"mem/core/text"
 )
 
@@ -236,5 +238,40 @@ func TestPurgeBesideARunningStore(t *testing.T) {
 	}
 	if events, _, err := s.History("", "", 10); err != nil || len(events) != 1 || events[0].Aborted {
 		t.Errorf("history = %+v, %v", events, err)
+	}
+}
+
+// TestPipeInPlaceOfATopic: a pipe that takes the place of a topic between the look at it and
+// its opening is refused; the lock is not held for ever.
+func TestPipeInPlaceOfATopic(t *testing.T) {
+	s := open(t)
+	write(t, s, memory("one", "Text.\n"))
+	root, err := os.OpenRoot(s.Directory())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	d, err := openFolder(root, ".", false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	at := filepath.Join(s.Directory(), "one.md")
+	if err := errors.Join(os.Remove(at), syscall.Mkfifo(at, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	refused := make(chan error, 1)
+	go func() {
+		_, _, err := d.released("one.md", "")
+		refused <- err
+	}()
+	select {
+	case err := <-refused:
+		var file *memdir.FileError
+		if !errors.As(err, &file) || file.Path != "one.md" {
+			t.Errorf("%v", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("a pipe is waited for")
 	}
 }

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -49,6 +51,18 @@ func (j *journal) lastOf(path string) (*Record, *FileRecord) {
 		}
 	}
 	return nil, nil
+}
+
+// holds reports whether the journal has the text that the newest change left at a path,
+// and it is the one with this hash. Another process may have trimmed or purged it since
+// the last refresh: where the record lay is looked at.
+func (j *journal) holds(path, hash string) bool {
+	r, f := j.lastOf(path)
+	if f == nil || f.After != hash {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(j.dir, r.at.segment))
+	return err == nil
 }
 
 // all gives the records, oldest first.

@@ -270,7 +270,7 @@ func (s *Store) Look(p string) (*memdir.Body, error) {
 // Keep keeps the text of a file that was handed out with its hash, so that a later
 // write which names that can be merged. Failing to keep one only costs that merge.
 func (s *Store) Keep(p, hash, content string) {
-	if !s.bases.has(hash) && !s.wrote(p, hash) { // the journal has what we wrote
+	if !s.bases.has(hash) && !s.journal.holds(p, hash) {
 		s.bases.keep(hash, content)
 	}
 }

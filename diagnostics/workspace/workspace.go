@@ -218,6 +218,9 @@ func (d *Directory) Ahead(ctx context.Context) *Ahead {
 	a := &Ahead{d: d, read: make(chan struct{})}
 	go func() {
 		defer close(a.read)
+		defer func() {
+			_ = recover() // After reads again, where whoever called reports a breakdown
+		}()
 		var err error
 		if a.src, err = d.disk(); err == nil {
 			a.view, _ = memdir.Read(ctx, a.src, d.views, d.limits) // After reads again and says why
