@@ -150,7 +150,7 @@ func (a *app) engineUseCommand() *cobra.Command {
 				}
 				set = append(set, settings.Setting{Key: key, Text: *values[f.flag]})
 			}
-			return a.engineUse(set, yes)
+			return a.engineUse(cmd.Context(), set, yes)
 		},
 	}
 	for _, f := range useFlags {
@@ -160,7 +160,7 @@ func (a *app) engineUseCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) engineUse(set []settings.Setting, yes bool) error {
+func (a *app) engineUse(ctx context.Context, set []settings.Setting, yes bool) error {
 	path := a.env.ConfigFile()
 	if path == "" {
 		return errors.New("there is no place for a configuration: neither a home directory nor XDG_CONFIG_HOME is known")
@@ -201,7 +201,7 @@ func (a *app) engineUse(set []settings.Setting, yes bool) error {
 		return a.show(result, func() { a.Printf("it says so already\n") })
 	}
 	if !yes {
-		answer, asked := a.Ask("Write it?")
+		answer, asked := a.Ask(ctx, "Write it?")
 		if !asked {
 			return term.Usage("nobody is here to say yes to this; say so with --yes")
 		}
