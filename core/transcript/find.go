@@ -96,13 +96,13 @@ func (e *NotFoundError) Error() string {
 		}
 	}
 	if e.Looked == 0 {
-		return fmt.Sprintf("%s: this project has no sessions yet.%s Those of all projects can be listed (mem-mcp sessions --all; transcript_list with all)", what, why)
+		return fmt.Sprintf("%s: this project has no sessions yet.%s transcript_list with all has those of all projects", what, why)
 	}
 	folders := fmt.Sprintf("the %d folders that were", e.Looked)
 	if e.Looked == 1 {
 		folders = "the folder that was"
 	}
-	return fmt.Sprintf("%s in %s looked into.%s List the sessions to see which there are", what, folders, why)
+	return fmt.Sprintf("%s in %s looked into.%s transcript_list gives those that there are", what, folders, why)
 }
 
 // Pick finds one session by its id, the beginning of it, or "latest", and

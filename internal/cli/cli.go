@@ -47,7 +47,7 @@ func Run(ctx context.Context, env settings.Env, streams term.Streams, version st
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	var wrong *term.UsageError
 	var notMerged notMergedError
 	switch {
@@ -58,7 +58,7 @@ func Run(ctx context.Context, env settings.Env, streams term.Streams, version st
 		return ExitNotMerged
 	case errors.As(err, &wrong):
 		a.complain(err)
-		fmt.Fprintln(streams.Err, "See mem-mcp --help.")
+		fmt.Fprintf(streams.Err, "See %s --help.\n", cmd.CommandPath())
 		return ExitUsage
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -94,10 +94,17 @@ func (a *app) root() *cobra.Command {
 		Args:          term.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
 
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.refuseInside(cmd) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := memdir.ParseStore(a.store); err != nil {
+				return &term.UsageError{Err: err}
+			}
+			return a.refuseInside(cmd)
+		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &term.UsageError{Err: err} })
+	root.SetFlagErrorFunc(term.FlagError)
+	root.Version = a.version // adds --version
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	f := root.PersistentFlags()
 	f.StringVar(&a.project, "project", "", "directory of the project (default: CLAUDE_PROJECT_DIR, else the working directory)")
 	f.StringVar(&a.memoryDir, "memory-dir", "", "use this memory directory, whatever the project")

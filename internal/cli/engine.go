@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -136,6 +137,9 @@ func (a *app) engineUseCommand() *cobra.Command {
 			"  mem-mcp engine use command",
 		Args: term.OneArg("the engine: provider, command, sampling, host, none or auto"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] != engine.Auto && !slices.Contains(engine.Order, args[0]) {
+				return term.Usage("there is no engine %q; there are auto, %s", args[0], strings.Join(engine.Order, ", "))
+			}
 			set := []settings.Setting{{Key: "engine", Text: args[0]}}
 			for _, f := range useFlags {
 				if !cmd.Flags().Changed(f.flag) {

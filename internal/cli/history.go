@@ -22,6 +22,9 @@ func (a *app) historyCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := term.Between(cmd, "limit", 1, memory.MaxEvents); err != nil {
+				return err
+			}
 			if len(args) == 1 {
 				o.Change = args[0]
 			}

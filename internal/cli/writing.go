@@ -27,8 +27,11 @@ func (a *app) writeCommand() *cobra.Command {
 		Args:  term.OneArg("the name of the memory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w.Name = args[0]
-			if !memfile.KnownType(w.Type) {
-				return term.Usage("--type %q is unknown; it is one of %s", w.Type, strings.Join(memfile.Types, ", "))
+			if w.Type == "" {
+				return term.Usage("write needs --type: %s", strings.Join(memfile.Types, ", "))
+			}
+			if err := term.OneOf("type", w.Type, memfile.Types); err != nil {
+				return err
 			}
 			if w.Description == "" {
 				return term.Usage("write needs --description: one line that tells when the memory matters")

@@ -63,13 +63,13 @@ func (a *app) checkCommand() *cobra.Command {
 }
 
 func (a *app) check(ctx context.Context, o check, args []string) error {
-	if !slices.Contains(formats, o.format) {
-		return oneOf("format", o.format, formats)
+	if err := term.OneOf("format", o.format, formats); err != nil {
+		return err
 	}
 	failOn := diagnostics.Error + 1
 	if o.failOn != never {
-		if !slices.Contains(severities, o.failOn) {
-			return oneOf("fail-on", o.failOn, append(slices.Clone(severities), never))
+		if err := term.OneOf("fail-on", o.failOn, append(slices.Clone(severities), never)); err != nil {
+			return err
 		}
 		failOn, _ = diagnostics.ParseSeverity(o.failOn) // it is one of them
 	}
