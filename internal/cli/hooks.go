@@ -212,6 +212,21 @@ func (a *app) showHooks(names []string) error {
 		}
 		clients = []hook.Client{c}
 	}
+	list := a.hooksStates(clients)
+	return a.show(map[string]any{"hooks": list, "notSupported": hook.Unsupported}, func() {
+		var rows [][]string
+		for _, s := range list {
+			rows = append(rows, []string{s.Client, s.Scope, s.words(), s.File})
+		}
+		a.Table([]string{"client", "scope", "", "settings"}, rows)
+		if len(names) == 0 {
+			fmt.Fprintf(a.Err, "not supported: %s\n", strings.Join(sortedKeys(hook.Unsupported), ", "))
+		}
+	})
+}
+
+// hooksStates looks into the settings of clients, of the user and of this project.
+func (a *app) hooksStates(clients []hook.Client) []hooksState {
 	list := []hooksState{}
 	for _, c := range clients {
 		for _, scope := range []string{scopeUser, scopeProject} {
@@ -230,15 +245,13 @@ func (a *app) showHooks(names []string) error {
 			list = append(list, s)
 		}
 	}
-	return a.show(map[string]any{"hooks": list, "notSupported": hook.Unsupported}, func() {
-		var rows [][]string
-		for _, s := range list {
-			rows = append(rows, []string{s.Client, s.Scope, s.words(), s.File})
-		}
-		a.Table([]string{"client", "scope", "", "settings"}, rows)
-		if len(names) == 0 {
-			fmt.Fprintf(a.Err, "not supported: %s\n", strings.Join(sortedKeys(hook.Unsupported), ", "))
-		}
+	return list
+}
+
+// calledByNobody reports whether no client calls mem at its events.
+func (a *app) calledByNobody() bool {
+	return !slices.ContainsFunc(a.hooksStates(hook.Clients), func(s hooksState) bool {
+		return s.Error != "" || s.Installed != nil && len(s.Events) > 0 && s.Off == ""
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mem/core/memdir"
+	"mem/core/project"
 	"mem/diagnostics"
 	"mem/diagnostics/report"
 	"mem/diagnostics/workspace"
@@ -73,7 +74,7 @@ func (a *app) check(ctx context.Context, o check, args []string) error {
 		}
 		failOn, _ = diagnostics.ParseSeverity(o.failOn) // it is one of them
 	}
-	if err := knownRules(o.rules); err != nil {
+	if err := errors.Join(knownRules(o.rules), a.projectThere(o.project)); err != nil {
 		return err
 	}
 	p := a.startProgress()
@@ -184,6 +185,16 @@ func (a *app) project(named string) string {
 		}
 	}
 	return ""
+}
+
+// projectThere refuses a --project that is none: without its .mem.yaml and instructions
+// not everything would be looked at.
+func (a *app) projectThere(named string) error {
+	if named == "" {
+		return nil
+	}
+	_, err := project.Find(named, a.env.ProjectOptions())
+	return err
 }
 
 // report prints what was found.
