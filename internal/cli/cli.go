@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -91,7 +92,7 @@ func (a *app) root() *cobra.Command {
 		Long:          "mem-mcp serves the memory of a project to agents over MCP (the default), and reads and writes it on the command line.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          term.NoArgs,
+		Args:          noCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
 
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -124,6 +125,14 @@ func (a *app) root() *cobra.Command {
 		root.AddCommand(c)
 	}
 	return root
+}
+
+// noCommand refuses what is no command here; what the other program does is said.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && slices.Contains([]string{"check", "fix", "rules"}, args[0]) {
+		return term.Usage("unknown command %q; mem-lsp %s does that", args[0], args[0])
+	}
+	return term.NoArgs(cmd, args)
 }
 
 func (a *app) options() memory.Options {
