@@ -84,7 +84,7 @@ func (a *app) showList(l *memory.List) {
 		a.notice(l.Notice)
 		return
 	}
-	a.Printf("%d topics in %s\n", l.Total, l.Directory)
+	a.Printf("%s in %s\n", count(l.Total, "topic"), l.Directory)
 	for _, p := range l.Unread {
 		a.Printf("%s %s %s\n", a.Style(term.Yellow, "not read:"), term.Clean(p.Path), term.Clean(p.Message))
 	}
