@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -71,7 +70,7 @@ func Run(ctx context.Context, env settings.Env, streams term.Streams, version st
 
 // complain prints an error where people look for it.
 func (a *app) complain(err error) {
-	if errors.Is(err, syscall.EPIPE) {
+	if term.OutputClosed(err) {
 		return // who reads the output has seen enough
 	}
 	words := term.ForPeople(err.Error())

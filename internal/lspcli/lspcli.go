@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -75,7 +74,7 @@ func Run(ctx context.Context, opt Options, args []string) int {
 
 // complain prints an error where people look for it.
 func (a *app) complain(err error) {
-	if errors.Is(err, syscall.EPIPE) {
+	if term.OutputClosed(err) {
 		return // who reads the output has seen enough
 	}
 	if a.json {
