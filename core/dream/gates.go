@@ -58,8 +58,8 @@ type Gates struct {
 	Sessions []string `json:"sessions,omitempty"`
 	// MoreSessions are not listed.
 	MoreSessions int `json:"moreSessions,omitempty"`
-	// Next is when a run by itself may be due, as far as anybody can tell; zero where a
-	// setting has to change first.
+	// Next is when a run by itself may be due, as far as anybody can tell; zero where
+	// something else than time has to change first.
 	Next time.Time `json:"nextDue,omitzero"`
 	// Notes say what the reader should know, such as a crash.
 	Notes []string `json:"notes,omitempty"`

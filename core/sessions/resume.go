@@ -109,7 +109,7 @@ func (s *Sessions) Resume(ctx context.Context, o ResumeOptions) (_ *Resumed, err
 	defer t.Close()
 	chain := t.Chain(transcript.ParseUUID(o.At))
 	if o.At != "" && len(chain.Rows) == 0 {
-		return nil, fmt.Errorf("the session %s has no message %s to end with", memdir.ShownName(x.ID), memdir.ShownName(o.At))
+		return nil, fmt.Errorf("the session %s has no message %s to end with; give the uuid of a hit of transcript_search, or leave it out to end with the last message", memdir.ShownName(x.ID), memdir.ShownName(o.At))
 	}
 	got, err := deliver.Deliver(ctx, t, t.Transcript, chain, d)
 	if err != nil {
@@ -175,9 +175,26 @@ func agentOf(x *transcript.Session, ref string) (path, agent string, err error) 
 	case 1:
 		return path, agent, nil
 	case 0:
-		return "", "", &transcript.NotFoundError{Ref: "agent-" + ref, Looked: 1}
+		return "", "", noAgent(x, ref)
 	}
 	return "", "", &transcript.AmbiguousError{Ref: ref, Sessions: ids}
+}
+
+// noAgent says which subagents a session has, where it has not the one that was asked for.
+func noAgent(x *transcript.Session, ref string) error {
+	const most = 5
+	var ids []string
+	for _, a := range x.Subagents[:min(len(x.Subagents), most)] {
+		ids = append(ids, memdir.ShownName(a.ID))
+	}
+	there := "none"
+	if len(ids) > 0 {
+		there = strings.Join(ids, ", ")
+	}
+	if n := len(x.Subagents) - len(ids); n > 0 {
+		there += fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Errorf("the session %s has no subagent %s; those that it has: %s", memdir.ShownName(x.ID), memdir.ShownName(ref), there)
 }
 
 // files compares the disk with what the client knew. What cannot be compared is told,
