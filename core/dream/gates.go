@@ -16,7 +16,7 @@ type Start string
 
 // The ways to start.
 const (
-	// Explicit is a person or an agent that asks: only memory that is off and the lock stop it.
+	// Explicit is a person or an agent that asks: only memory that is off or not there yet and the lock stop it.
 	Explicit Start = "explicit"
 	// Auto is the stop hook: all gates count.
 	Auto Start = "auto"
@@ -178,7 +178,8 @@ func (s Setting) time(start Start, st Standing) Gate {
 	if st.Last.IsZero() {
 		if !st.exists {
 			if _, err := os.Lstat(s.Directory); errors.Is(err, fs.ErrNotExist) {
-				return Gate{Passed: passed, Reason: "there is no memory yet; the first one that is written creates its directory"}
+				// Whoever asks: there is nothing to consolidate.
+				return Gate{Reason: "there is no memory yet; the first one that is written creates its directory"}
 			}
 		}
 		return Gate{Open: true, Reason: "there was no dream yet"}

@@ -175,26 +175,13 @@ func agentOf(x *transcript.Session, ref string) (path, agent string, err error) 
 	case 1:
 		return path, agent, nil
 	case 0:
-		return "", "", noAgent(x, ref)
+		missing := &transcript.NotFoundError{Ref: ref, Session: x.ID}
+		for _, a := range x.Subagents {
+			missing.Agents = append(missing.Agents, a.ID)
+		}
+		return "", "", missing
 	}
 	return "", "", &transcript.AmbiguousError{Ref: ref, Sessions: ids}
-}
-
-// noAgent says which subagents a session has, where it has not the one that was asked for.
-func noAgent(x *transcript.Session, ref string) error {
-	const most = 5
-	var ids []string
-	for _, a := range x.Subagents[:min(len(x.Subagents), most)] {
-		ids = append(ids, memdir.ShownName(a.ID))
-	}
-	there := "none"
-	if len(ids) > 0 {
-		there = strings.Join(ids, ", ")
-	}
-	if n := len(x.Subagents) - len(ids); n > 0 {
-		there += fmt.Sprintf(" and %d more", n)
-	}
-	return fmt.Errorf("the session %s has no subagent %s; those that it has: %s", memdir.ShownName(x.ID), memdir.ShownName(ref), there)
 }
 
 // files compares the disk with what the client knew. What cannot be compared is told,

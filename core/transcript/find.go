@@ -74,14 +74,26 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%s begins the ids of %d sessions: %s%s. Give more of the id", memdir.ShownName(e.Ref), len(e.Sessions), strings.Join(few, ", "), more)
 }
 
-// NotFoundError says that there is no such session.
+// NotFoundError says that there is no such session, or no such subagent of one.
 type NotFoundError struct {
 	Ref     string
+	Session string   // whose subagent was asked for, "" where a session was
+	Agents  []string // ids of those that it has
 	Looked  int // folders
 	Skipped []Skipped
 }
 
 func (e *NotFoundError) Error() string {
+	if e.Session != "" {
+		there := "none"
+		if few := e.Agents[:min(len(e.Agents), 5)]; len(few) > 0 {
+			there = strings.Join(few, ", ")
+			if n := len(e.Agents) - len(few); n > 0 {
+				there += fmt.Sprintf(" and %d more", n)
+			}
+		}
+		return fmt.Sprintf("the session %s has no subagent %s; those that it has: %s", memdir.ShownName(e.Session), memdir.ShownName(e.Ref), there)
+	}
 	what := "no session begins with " + memdir.ShownName(e.Ref)
 	if e.Ref == latest {
 		what = "there is no session"
