@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mem/internal/need"
 )
 
 // onDisk writes files below a new directory, opens it as the store does, and
@@ -184,5 +186,24 @@ func TestFoldersAndLargeFiles(t *testing.T) {
 	}
 	if _, err := Read(context.Background(), root.FS(), nil, Limits{}); err == nil || !strings.Contains(err.Error(), "MEMORY.md has more than") {
 		t.Error(err)
+	}
+}
+
+// TestFolderThatMayOnlyBeListed: its files are told of, each as one that cannot be read.
+func TestFolderThatMayOnlyBeListed(t *testing.T) {
+	if need.AsNobody(t) {
+		return
+	}
+	dir, root := onDisk(t, map[string]string{"MEMORY.md": "# I\n", "sub/a.md": topic("a", "user"), "sub/b.txt": "x"})
+	if err := os.Chmod(filepath.Join(dir, "sub"), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(filepath.Join(dir, "sub"), 0o700) })
+	v := read(t, Disk(root), nil)
+	if why := problems(v)["sub/a.md"]; len(v.Topics) != 0 || len(v.Problems) != 1 || !strings.Contains(why, "permission denied") {
+		t.Errorf("%v, %v", paths(v), v.Problems)
+	}
+	if !v.Exists("sub/c.txt") {
+		t.Error("what may not be looked at is said to be missing")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"mem/core/memfile"
 )
@@ -58,13 +59,18 @@ func (v *View) Typed(ctx context.Context, buffers map[string]Buffer) (now *View,
 	return n, true
 }
 
+// changedWithin is how long a change may take for Changed to serve: a write takes
+// milliseconds, but may wait for another process, or for a person's consent.
+const changedWithin = 2 * time.Second
+
 // Changed gives the View after files at the given paths changed, came or went, without
 // looking at other files again: what they hold is as old as v. ok is false where a
 // whole Read is needed.
 //
-// It is for whoever changed them, shortly after v was read.
+// It is for whoever changed them, shortly after v was read: what a View shows that is
+// older than changedWithin may have passed long ago, and needs a Read.
 func (v *View) Changed(ctx context.Context, paths []string) (now *View, ok bool) {
-	if v.LinkedOnly || v.IndexError != nil || ctx.Err() != nil {
+	if v.LinkedOnly || v.IndexError != nil || ctx.Err() != nil || time.Since(v.readAt) > changedWithin {
 		return nil, false
 	}
 	n := &View{Topics: slices.Clone(v.Topics), Logs: v.Logs, Nested: v.Nested, Problems: v.Problems,

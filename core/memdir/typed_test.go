@@ -223,3 +223,16 @@ func TestFirstIndexOfARepository(t *testing.T) {
 		}
 	}
 }
+
+// TestChangedNeedsAReadLater: whoever waited for long before they changed something reads all again.
+func TestChangedNeedsAReadLater(t *testing.T) {
+	_, root := onDisk(t, map[string]string{"MEMORY.md": "- [A](a.md) — x\n", "a.md": topic("a", "user")})
+	v := read(t, Disk(root), nil)
+	if _, ok := v.Changed(t.Context(), []string{"a.md"}); !ok {
+		t.Error("a fresh View does not serve")
+	}
+	v.readAt = v.readAt.Add(-2 * changedWithin)
+	if _, ok := v.Changed(t.Context(), []string{"a.md"}); ok {
+		t.Error("an old View serves")
+	}
+}
