@@ -81,6 +81,11 @@ func (f Failure) Error() string {
 // maxCheckers bounds how many files are looked at a time.
 const maxCheckers = 8
 
+// maxBeside is how many changed files are looked at while the rules for the whole
+// memory run: both take equally long after a key was pressed. Of more files these
+// rules would want to know what is found in them only then.
+const maxBeside = 2
+
 // Check runs the rules. It fails only when ctx ends. Of what a rule finds in one file
 // it gives maxFindings.
 func (e *Engine) Check(ctx context.Context, s *Snapshot, scope Scope) (*Result, error) {
@@ -137,17 +142,34 @@ func (e *Engine) check(ctx context.Context, s *Snapshot, scope Scope) (*Result, 
 	}
 	entries := make([]*entry, len(paths))
 	unread := make([]error, len(paths))
+	var changed []int // those that were not looked at as they are now
+	for i, p := range paths {
+		if id, _, ok := s.identity(p); ok {
+			if entries[i] = s.kept(p, id, s.wanted(scope.Late)); entries[i] == nil {
+				changed = append(changed, i)
+			}
+		}
+	}
 	var next atomic.Int64
 	work := func() {
-		for i := int(next.Add(1)) - 1; i < len(paths) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+		for k := int(next.Add(1)) - 1; k < len(changed) && ctx.Err() == nil; k = int(next.Add(1)) - 1 {
+			i := changed[k]
 			entries[i], unread[i] = e.checkFile(ctx, s, paths[i], scope.Late)
 		}
 	}
+	var whole []outcome
 	var others sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), maxCheckers, 1+len(paths)/16) - 1 {
+	if len(changed) <= maxBeside {
 		others.Go(work)
+		whole = e.checkMemory(ctx, s, scope.Late)
+	} else {
+		for range min(runtime.GOMAXPROCS(0), maxCheckers, 1+len(changed)/16) - 1 {
+			others.Go(work)
+		}
+		work()
+		others.Wait()
+		whole = e.checkMemory(ctx, s, scope.Late) // with what was found in each file at hand
 	}
-	work() // of a file or two, here: waking a thread takes longer than they do
 	others.Wait()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -173,17 +195,9 @@ func (e *Engine) check(ctx context.Context, s *Snapshot, scope Scope) (*Result, 
 		}
 		r.Failures = append(r.Failures, failed...)
 	}
-	for i := range e.Rules {
-		rule := &e.Rules[i]
-		if rule.Memory == nil || rule.Late && !scope.Late || s.Config.severity(rule, rule.Severity) == Off {
-			continue
-		}
-		fs, fail := run(s.pass(ctx, rule, nil), rule.Memory)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		r.Failures = append(r.Failures, fail...)
-		for _, f := range fs {
+	for _, o := range whole {
+		r.Failures = append(r.Failures, o.failed...)
+		for _, f := range o.found {
 			if byPath[f.Path] != nil || scope.Paths == nil || slices.Contains(paths, f.Path) {
 				found[f.Path] = append(found[f.Path], f)
 			}
@@ -208,6 +222,28 @@ func (e *Engine) check(ctx context.Context, s *Snapshot, scope Scope) (*Result, 
 	return r, nil
 }
 
+// outcome is what one rule found, in the whole memory.
+type outcome struct {
+	found  []Finding
+	failed []Failure
+}
+
+// checkMemory runs the rules that look at the whole memory, until ctx ends.
+func (e *Engine) checkMemory(ctx context.Context, s *Snapshot, late bool) (all []outcome) {
+	for i := range e.Rules {
+		rule := &e.Rules[i]
+		if rule.Memory == nil || rule.Late && !late || s.Config.severity(rule, rule.Severity) == Off {
+			continue
+		}
+		found, failed := run(s.pass(ctx, rule, nil), rule.Memory)
+		if ctx.Err() != nil {
+			return nil
+		}
+		all = append(all, outcome{found, failed})
+	}
+	return all
+}
+
 // checkFile runs the rules that look at one file, or gives what they found when
 // it was the same. It gives nil for a path that is no file of the memory.
 func (e *Engine) checkFile(ctx context.Context, s *Snapshot, p string, late bool) (*entry, error) {
@@ -215,11 +251,8 @@ func (e *Engine) checkFile(ctx context.Context, s *Snapshot, p string, late bool
 	if !ok {
 		return nil, nil
 	}
-	want := identityOfCheck{s.Config, s.Guide, late, s.View.LinkedOnly}
-	s.cache.mu.Lock()
-	kept := s.cache.entries[p]
-	s.cache.mu.Unlock()
-	if kept != nil && kept.of == id && kept.checked.covers(want) {
+	want := s.wanted(late)
+	if kept := s.kept(p, id, want); kept != nil {
 		return kept, nil
 	}
 	d, err := s.read(p)

@@ -252,9 +252,28 @@ func (s *Snapshot) facts(p string, id identity) *entry {
 	}
 	e = factsOf(id, d)
 	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
+	if now := s.cache.entries[p]; now != nil && now.of == id {
+		return now // of a check that was done meanwhile
+	}
 	s.cache.entries[p] = e
-	s.cache.mu.Unlock()
 	return e
+}
+
+// wanted tells what a check wants to know of each file.
+func (s *Snapshot) wanted(late bool) identityOfCheck {
+	return identityOfCheck{s.Config, s.Guide, late, s.View.LinkedOnly}
+}
+
+// kept gives what an earlier check found in a file, nil where it was another file or
+// the check wanted to know less.
+func (s *Snapshot) kept(p string, id identity, want identityOfCheck) *entry {
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
+	if e := s.cache.entries[p]; e != nil && e.of == id && e.checked.covers(want) {
+		return e
+	}
+	return nil
 }
 
 func factsOf(id identity, d *Doc) *entry {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"mem/core/model/modeltest"
+	"mem/internal/need"
 )
 
 // commandPlace is a place whose jobs are thought out by the installed claude, with a
@@ -343,7 +344,7 @@ func TestClaudeDreamIsKilled(t *testing.T) {
 			}
 			agents := p.agents()
 			if len(agents) == 0 {
-				need(t, "processes that can be looked at", fmt.Errorf("no agent is seen in /proc"))
+				need.That(t, "processes that can be looked at", fmt.Errorf("no agent is seen in /proc"))
 			}
 			var err error
 			switch whom {

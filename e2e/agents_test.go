@@ -17,6 +17,7 @@ import (
 	"mem/core/model"
 	"mem/core/model/modeltest"
 	"mem/core/settings"
+	"mem/internal/need"
 )
 
 // canary stands in files that a confined agent may neither read nor change.
@@ -35,7 +36,7 @@ func claudeProgram(t *testing.T) string {
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("it is not installed: run scripts/node-agents.sh")
 	}
-	need(t, "the headless agent claude", err)
+	need.That(t, "the headless agent claude", err)
 	program, err := filepath.Abs(found[0])
 	if err != nil {
 		t.Fatal(err)

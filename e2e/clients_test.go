@@ -17,6 +17,7 @@ import (
 	corememory "mem/core/memory"
 	"mem/core/proposal"
 	"mem/core/settings"
+	"mem/internal/need"
 )
 
 // The real clients, by their names in clients/connect.mjs, and what each of
@@ -114,7 +115,7 @@ func runScript(t *testing.T, p *place, script, client string) {
 func TestInspector(t *testing.T) {
 	needModule(t, "@modelcontextprotocol/inspector")
 	node, err := newNode()
-	need(t, "Node 22.19 or newer", err)
+	need.That(t, "Node 22.19 or newer", err)
 	launcher, err := filepath.Abs(modules + "/@modelcontextprotocol/inspector/clients/launcher/build/index.js")
 	if err != nil {
 		t.Fatal(err)
@@ -171,12 +172,12 @@ func TestInspector(t *testing.T) {
 func needModule(t *testing.T, name string) {
 	t.Helper()
 	_, err := exec.LookPath("node")
-	need(t, "node", err)
+	need.That(t, "node", err)
 	_, err = os.Stat(filepath.Join(modules, name, "package.json"))
 	if err != nil {
 		err = fmt.Errorf("it is not installed; run scripts/node-clients.sh")
 	}
-	need(t, "the npm package "+name, err)
+	need.That(t, "the npm package "+name, err)
 }
 
 // newNode finds a Node that runs the Inspector: the one that npm installed, or

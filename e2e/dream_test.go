@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"mem/core/model/modeltest"
+	"mem/internal/need"
 )
 
 func topicOf(name, kind, body string) string {
@@ -299,7 +300,7 @@ func TestDreamInterrupted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "Ctrl-C" && runtime.GOOS == "windows" {
-				need(t, "a signal to another process", errors.New("Windows has none"))
+				need.That(t, "a signal to another process", errors.New("Windows has none"))
 			}
 			s := modeltest.StartFunc(t, func(r modeltest.Request) modeltest.Step {
 				if r.Turn() == 3 {
@@ -370,7 +371,7 @@ func TestDreamInterrupted(t *testing.T) {
 // busy, and the end of a turn starts none beside it.
 func TestWatchingADream(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		need(t, "a signal to another process", errors.New("Windows has none"))
+		need.That(t, "a signal to another process", errors.New("Windows has none"))
 	}
 	release := make(chan struct{})
 	s := modeltest.StartFunc(t, func(r modeltest.Request) modeltest.Step {

@@ -14,6 +14,7 @@ import (
 
 	"mem/core/memdir"
 	"mem/core/memfile"
+	"mem/internal/need"
 )
 
 // session is what a script in editors saw.
@@ -147,7 +148,7 @@ func judgeFiles(t *testing.T, dir, index, topic string) {
 
 func TestNeovim(t *testing.T) {
 	_, err := exec.LookPath("nvim")
-	need(t, "nvim, which scripts/editors.sh installs", err)
+	need.That(t, "nvim, which scripts/editors.sh installs", err)
 	p := newPlace(t)
 	dir, index, topic := tooLong(t, p)
 	script, err := filepath.Abs("editors/nvim.lua")
@@ -169,7 +170,7 @@ func TestNeovim(t *testing.T) {
 // Emacs cannot create files by a workspace edit: it gets the text for a new buffer.
 func TestEmacs(t *testing.T) {
 	_, err := exec.LookPath("emacs")
-	need(t, "emacs, which scripts/editors.sh installs", err)
+	need.That(t, "emacs, which scripts/editors.sh installs", err)
 	p := newPlace(t)
 	dir, index, topic := tooLong(t, p)
 	script, err := filepath.Abs("editors/eglot.el")

@@ -13,25 +13,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 )
 
-// requireEnv set to "all" makes a failure of what cannot be tested here.
-const requireEnv = "MEM_REQUIRE"
-
-// untestedEnv names a file to which what could not be tested is appended, since
-// go test shows nothing of a package that passed.
-const untestedEnv = "MEM_UNTESTED"
-
 // binary is the mem-mcp under test, languageServer the mem-lsp.
 var binary, languageServer string
-
-// untested collects what need found missing.
-var untested struct {
-	sync.Mutex
-	lines []string
-}
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
@@ -60,29 +46,7 @@ func run(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "e2e: servers were left behind: %s\n", strings.Join(left, ", "))
 		code = 1
 	}
-	if err := tellUntested(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
 	return code
-}
-
-func tellUntested() error {
-	if len(untested.lines) == 0 {
-		return nil
-	}
-	text := fmt.Sprintf("e2e: NOT TESTED (%d):\n  %s\n", len(untested.lines), strings.Join(untested.lines, "\n  "))
-	fmt.Fprint(os.Stderr, text)
-	name := os.Getenv(untestedEnv)
-	if name == "" {
-		return nil
-	}
-	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
 }
 
 // watchSources looks at every file that the server and the clients are made of,
@@ -113,21 +77,4 @@ func running(program string) (found []string) {
 		}
 	}
 	return found
-}
-
-// need skips a test, loudly, where what it needs is missing; with
-// MEM_REQUIRE=all it fails. why is nil where everything is there.
-func need(t *testing.T, what string, why error) {
-	t.Helper()
-	if why == nil {
-		return
-	}
-	line := fmt.Sprintf("%s: needs %s: %v", t.Name(), what, why)
-	if os.Getenv(requireEnv) == "all" {
-		t.Fatalf("%s (%s=all)", line, requireEnv)
-	}
-	untested.Lock()
-	untested.lines = append(untested.lines, line)
-	untested.Unlock()
-	t.Skip(line)
 }

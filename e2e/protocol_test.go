@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"mem/internal/need"
 )
 
 func TestHandshakes(t *testing.T) {
@@ -67,9 +69,7 @@ func TestErasSideBySide(t *testing.T) {
 // While another program holds the lock, twelve writes wait; a ping and a read
 // beside them do not. Then all twelve are done.
 func TestPingBesideSlowCalls(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the lock is another file there")
-	}
+	need.System(t, runtime.GOOS != "windows", "the lock is another file there")
 	p := newPlace(t)
 	s := p.start(t)
 	if err := s.shake(); err != nil {
@@ -123,9 +123,7 @@ func TestPingBesideSlowCalls(t *testing.T) {
 
 // A lock that is not let go gives an error that says who holds it.
 func TestLockHeld(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the lock is another file there")
-	}
+	need.System(t, runtime.GOOS != "windows", "the lock is another file there")
 	p := newPlace(t)
 	p.write(t, "config/mem/config.yaml", "lock:\n  wait: 200ms\n")
 	s := p.start(t)
@@ -305,9 +303,7 @@ func TestClientDies(t *testing.T) {
 
 // An interrupt ends a server that waits for input.
 func TestInterrupt(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("no such signal there")
-	}
+	need.System(t, runtime.GOOS != "windows", "no such signal there")
 	s := newPlace(t).start(t)
 	if err := s.shake(); err != nil {
 		t.Fatal(err)
@@ -324,9 +320,7 @@ func TestInterrupt(t *testing.T) {
 
 // Nobody reads what the server says, and the client is gone.
 func TestNobodyReads(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("needs a shell")
-	}
+	need.System(t, runtime.GOOS != "windows", "needs a shell")
 	p := newPlace(t)
 	s := p.shell(t, `exec "$1" >"$2/out"`, binary, p.root)
 	s.modern = true

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"mem/internal/need"
 )
 
 // shell starts a server through a shell script.
@@ -71,9 +73,7 @@ func TestProjectSettingsDoNotRedirect(t *testing.T) {
 // A server starts wherever it is put. What cannot be used is told by the call
 // that needs it, with the name of it.
 func TestOddPlaces(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("needs a shell")
-	}
+	need.System(t, runtime.GOOS != "windows", "needs a shell")
 	for name, c := range map[string]struct {
 		script string
 		env    []string

@@ -6,18 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mem/internal/need"
 )
 
 // newTeamPlace gives a place with real git: a checkout in which the memory of an agent was published
 // and committed.
 func newTeamPlace(t *testing.T) (p *place, git func(dir string, args ...string) string) {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		if os.Getenv("MEM_REQUIRE") != "" {
-			t.Fatal("git is not installed")
-		}
-		t.Skip("git is not installed: this test drives it")
-	}
+	need.Program(t, "git")
 	p = newPlace(t)
 	git = func(dir string, args ...string) string {
 		t.Helper()

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mem/internal/need"
 )
 
 // teamRoundsEnv says how many rounds two members work in Neovim.
@@ -227,9 +229,9 @@ func (m *mate) start() {
 // in the end, and nobody is asked twice.
 func TestTeamInNeovim(t *testing.T) {
 	_, err := exec.LookPath("nvim")
-	need(t, "nvim, which scripts/editors.sh installs", err)
+	need.That(t, "nvim, which scripts/editors.sh installs", err)
 	_, err = exec.LookPath("git")
-	need(t, "git", err)
+	need.That(t, "git", err)
 	rounds := 10
 	if s := os.Getenv(teamRoundsEnv); s != "" {
 		if rounds, err = strconv.Atoi(s); err != nil {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"mem/core/model/modeltest"
+	"mem/internal/need"
 )
 
 // terminal runs the program at a terminal of its own, types an answer once it is asked, and
@@ -23,7 +24,7 @@ func (p *place) terminal(t *testing.T, question, answer string, args ...string) 
 	// Opened so that reads can be given a deadline.
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
-		need(t, "a terminal", err)
+		need.That(t, "a terminal", err)
 	}
 	keyboard := os.NewFile(uintptr(fd), "/dev/ptmx")
 	defer keyboard.Close()
@@ -36,7 +37,7 @@ func (p *place) terminal(t *testing.T, question, answer string, args ...string) 
 	}
 	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		need(t, "a terminal", err)
+		need.That(t, "a terminal", err)
 	}
 	c := exec.Command(binary, args...)
 	c.Dir, c.Env = p.project, p.with("TERM=xterm", "NO_COLOR")

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mem/internal/need"
 )
 
 // vscodeEnv set to anything drives VS Code: make vscode sets it, and installs before what
@@ -78,12 +80,8 @@ func inVSCode(t *testing.T, p *place, script string, env ...string) window {
 
 func withVSCode(t *testing.T) {
 	t.Helper()
-	if os.Getenv(vscodeEnv) == "" {
-		t.Skip("make vscode drives VS Code")
-	}
-	if runtime.GOOS != "linux" {
-		t.Skip("VS Code is driven on Linux")
-	}
+	need.Asked(t, os.Getenv(vscodeEnv) != "", "make vscode drives VS Code")
+	need.System(t, runtime.GOOS == "linux", "VS Code is driven on Linux")
 }
 
 // some says whether one of the texts holds all of what is wanted.

@@ -166,21 +166,37 @@ func (w wrong) words() string {
 	return words(lines...)
 }
 
+// before is the look at a memory that a call which is about to change it takes, while it
+// waits for the disk: the new state differs in the files that it changes.
+type before struct {
+	dir   *workspace.Directory
+	ahead *workspace.Ahead
+	err   error
+}
+
+func (t target) before(ctx context.Context) before {
+	dir, err := t.directory()
+	if err != nil {
+		return before{err: err}
+	}
+	return before{dir: dir, ahead: dir.Ahead(ctx)}
+}
+
 // after gives what rules find in the files that a change left: all in its topics, of
 // the index what is at least a warning or stands in the entries of these topics.
 // What cannot be looked at is a note; the change stands.
-func (t target) after(ctx context.Context, c *memory.Change) wrong {
+func (b before) after(ctx context.Context, c *memory.Change) wrong {
 	none := wrong{Findings: []found{}}
 	paths := c.Paths()
 	if c.ID == "" || len(paths) == 0 {
 		return none
 	}
-	dir, err := t.directory()
-	if err != nil {
-		c.Note("The new state was not checked: " + err.Error())
+	if b.err != nil {
+		c.Note("The new state was not checked: " + b.err.Error())
 		return none
 	}
-	s, err := dir.Snapshot(ctx, nil)
+	dir := b.dir
+	s, err := b.ahead.After(ctx, paths)
 	if err != nil {
 		c.Note("The new state was not checked: " + err.Error())
 		return none

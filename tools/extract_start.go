@@ -106,7 +106,7 @@ func (t target) takeUp(ctx context.Context, h *work.House, id string) (*startedE
 }
 
 func (t target) startExtract(ctx context.Context, h *work.House, ref string) (*startedExtract, error) {
-	x, own, notes, err := t.sessions().Find(ctx, ref)
+	x, own, notes, err := t.sessions().Find(ctx, ref, progress(ctx))
 	if err != nil {
 		return nil, err
 	}

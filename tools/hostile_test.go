@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"mem/internal/need"
 )
 
 // hostile makes a memory directory whose every part is as large and as odd as
@@ -40,9 +42,7 @@ func hostile(t *testing.T) (dir string, call func(tool string, args map[string]a
 	for i := range 300 {
 		put(fmt.Sprintf("l%03d.md", i), topic("same", strings.Repeat("&", 200), "user", "see [t](target.md) needle"))
 		put(fmt.Sprintf("%s%03d/MEMORY.md", strings.Repeat("&", 100), i), "")
-		if err := os.Symlink("/nowhere", filepath.Join(dir, fmt.Sprintf("%s%03d.md", strings.Repeat("&", 100), i))); err != nil {
-			t.Skip(err)
-		}
+		need.Link(t, "/nowhere", filepath.Join(dir, fmt.Sprintf("%s%03d.md", strings.Repeat("&", 100), i)))
 	}
 	bound := bound(t, dir)
 	return dir, func(tool string, args map[string]any) *mcp.CallToolResult {

@@ -46,11 +46,12 @@ func memoryEdit() spec {
 			if err != nil {
 				return answer{}, err
 			}
+			was := m.before(ctx)
 			e, err := m.Edit(ctx, memory.Edit{Topic: a.Topic, EditOf: of, ExpectedHash: a.ExpectedHash})
 			if err != nil {
 				return answer{}, err
 			}
-			state := m.after(ctx, &e.Change)
+			state := was.after(ctx, &e.Change)
 			return answer{struct {
 				*memory.Edited
 				wrong

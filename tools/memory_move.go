@@ -22,11 +22,12 @@ func memoryMove() spec {
 			Topic string `json:"topic"`
 			To    string `json:"to"`
 		}) (answer, error) {
+			was := m.before(ctx)
 			r, err := m.Move(ctx, a.Topic, a.To)
 			if err != nil {
 				return answer{}, err
 			}
-			state := m.after(ctx, &r.Change)
+			state := was.after(ctx, &r.Change)
 			return answer{struct {
 				*memory.Moved
 				wrong

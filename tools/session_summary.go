@@ -56,7 +56,7 @@ func sessionSummaryGet() spec {
 		run: handle(func(ctx context.Context, m target, a struct {
 			Session string `json:"session"`
 		}) (answer, error) {
-			x, _, notes, err := m.sessions().Find(ctx, a.Session)
+			x, _, notes, err := m.sessions().Find(ctx, a.Session, progress(ctx))
 			if err != nil {
 				return answer{}, err
 			}
@@ -72,6 +72,9 @@ func sessionSummaryGet() spec {
 			}
 			if fit := memory.Fit(out.Text, maxSummary); fit != out.Text {
 				out.Text, out.Cut = fit, true
+			}
+			if out.From != noSummary {
+				out.Notes = append(out.Notes, dataNote)
 			}
 			out.Tokens = sessionmem.Tokens(out.Text)
 			if out.From != sessions.FromMemory {
@@ -135,7 +138,7 @@ func sessionSummaryUpdate() spec {
 			Text    string `json:"text"`
 			Base    string `json:"base_hash"`
 		}) (answer, error) {
-			x, _, notes, err := m.sessions().Find(ctx, a.Session)
+			x, _, notes, err := m.sessions().Find(ctx, a.Session, progress(ctx))
 			if err != nil {
 				return answer{}, err
 			}

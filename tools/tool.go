@@ -139,7 +139,8 @@ func (s spec) bind(open Opener, of SessionsOf, questions *questions, checks *che
 		}
 		call := callOf(s.name, name, raw)
 		ctx, asked := questions.consent(ctx, req, call)
-		ctx = withProgress(ctx, req)
+		ctx, quiet := withProgress(ctx, req, s.title)
+		defer quiet()
 		on := target{Memory: m, checks: checks, sessionsOf: of, open: open}
 		if len(with) > 0 {
 			on.with = with[0]

@@ -76,6 +76,9 @@ func transcriptList() spec {
 			if err != nil {
 				return answer{}, err
 			}
+			if len(l.Sessions) > 0 {
+				l.Notes = append(l.Notes, dataNote)
+			}
 			return answer{l, sessionsWords(l)}, nil
 		}),
 	}

@@ -2,6 +2,7 @@ package agentmem
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"mem/core/change"
+	"mem/internal/need"
 )
 
 // formats are the ways in which git keeps a repository, as options of git init.
@@ -22,7 +24,7 @@ var formats = map[string][]string{
 // eachFormat runs a test for every way that the git of this machine knows. What an older git
 // does not know, TestReftable has from a newer one.
 func eachFormat(t *testing.T, do func(t *testing.T, options ...string)) {
-	needGit(t)
+	need.Program(t, "git")
 	for name, options := range formats {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -31,7 +33,7 @@ func eachFormat(t *testing.T, do func(t *testing.T, options ...string)) {
 				if !strings.Contains(out, "unknown option") {
 					t.Fatalf("git init %v: %v %s", options, err, out)
 				}
-				t.Skipf("this git does not know %v", options)
+				need.That(t, "a newer git", fmt.Errorf("this one does not know %v", options))
 			}
 			do(t, options...)
 		})

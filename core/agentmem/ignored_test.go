@@ -11,12 +11,14 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"mem/internal/need"
 )
 
 // TestIgnoredAsGit: what is taken for ignored is what git says.
 func TestIgnoredAsGit(t *testing.T) {
 	t.Parallel()
-	needGit(t)
+	need.Program(t, "git")
 	m := newMember(t, "ann", t.TempDir())
 	m.git("init", "-q")
 	names := []string{"a", "b", "ab", "x y", "out"}

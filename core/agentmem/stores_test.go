@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mem/core/memory"
+	"mem/internal/need"
 )
 
 func (s *scene) list() *Stores {
@@ -302,9 +303,7 @@ func TestHostileCheckout(t *testing.T) {
 		s.in(".claude", "agents", "evil.md"):    filepath.Join(s.home, "notes", "private.md"),
 		s.in("loop"):                            s.base,
 	} {
-		if err := os.Symlink(to, link); err != nil {
-			t.Skipf("links cannot be made here: %v", err)
-		}
+		need.Link(t, to, link)
 	}
 	s.put(s.in(".claude", "agent-memory", "file"), "no folder")
 	l := s.list()
@@ -334,9 +333,7 @@ func TestSwappedLink(t *testing.T) {
 	if err := os.MkdirAll(s.in(".claude", "agent-memory"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(outside, s.in(".claude", "agent-memory", "reviewer")); err != nil {
-		t.Skipf("links cannot be made here: %v", err)
-	}
+	need.Link(t, outside, s.in(".claude", "agent-memory", "reviewer"))
 	w := memory.Write{}
 	w.Name, w.Type, w.Description, w.Body = "style", "project", "How we write", "Short.\n\n**Why:** readers.\n\n**How to apply:** cut.\n"
 	if _, err := m.Write(t.Context(), w); err == nil || !strings.Contains(err.Error(), "symbolic link") {

@@ -182,16 +182,6 @@ func (m *member) tryGit(args ...string) (string, error) {
 	return string(out), err
 }
 
-func needGit(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		if os.Getenv("MEM_REQUIRE") != "" {
-			t.Fatal("git is not installed")
-		}
-		t.Skip("git is not installed: this test drives it")
-	}
-}
-
 func remove(t *testing.T, dir, p string) {
 	t.Helper()
 	if err := os.Remove(filepath.Join(dir, filepath.FromSlash(p))); err != nil {

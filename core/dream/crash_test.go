@@ -32,7 +32,7 @@ func init() {
 	}
 }
 
-// TestKilledDuringARun kills a dream at twenty moments (more in make soak): memory is
+// TestKilledDuringARun kills a dream at twenty moments (fewer under the race detector, more in make soak): memory is
 // whole, as before or as after, and the next dream comes to the same end.
 func TestKilledDuringARun(t *testing.T) {
 	t.Parallel()
@@ -51,6 +51,9 @@ func TestKilledDuringARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	times := 20
+	if dream.RaceEnabled {
+		times = 8
+	}
 	if n, err := strconv.Atoi(os.Getenv("MEM_SOAK")); err == nil && n > 0 {
 		times = 200
 	}

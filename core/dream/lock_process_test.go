@@ -3,6 +3,7 @@ package dream
 import (
 	"bufio"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -35,6 +36,12 @@ func TestMain(m *testing.M) {
 	}
 	if dir := os.Getenv(envMemory); dir != "" {
 		os.Exit(dreamer(dir, os.Getenv(envState)))
+	}
+	// Properties are of one goroutine: make test draws many without the race detector.
+	if RaceEnabled {
+		if err := flag.Set("rapid.checks", "20"); err != nil {
+			panic(err)
+		}
 	}
 	os.Exit(m.Run())
 }

@@ -17,6 +17,7 @@ import (
 	"mem/core/memory"
 	"mem/core/proposal"
 	"mem/core/settings"
+	"mem/internal/fastdir"
 )
 
 // home is a scratch home with a generated memory on disk.
@@ -29,10 +30,7 @@ type home struct {
 
 func newHome(t testing.TB, m *generated) *home {
 	t.Helper()
-	base, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := fastdir.New(t)
 	h := &home{t: t, base: base, clock: now}
 	for p, s := range m.files {
 		h.put(p, s)

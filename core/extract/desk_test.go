@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,8 +68,8 @@ func newDeskAt(t testing.TB, s *modeltest.Server, api, config string) *desk {
 		t.Fatal(err)
 	}
 	d := &desk{t: t, dir: dir}
-	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
-	d.env = envOf(dir, func() time.Time { now = now.Add(time.Second); return now })
+	begun, asked := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC), atomic.Int64{} // the test and its engine ask at once
+	d.env = envOf(dir, func() time.Time { return begun.Add(time.Duration(asked.Add(1)) * time.Second) })
 	d.write("p/.git/HEAD", "ref: refs/heads/main\n")
 	d.write("home/x", "")
 	d.write("config/config.yaml", fmt.Sprintf("engine: provider\nengines:\n  provider:\n    api: %s\n    base_url: %s\n    model: m\n%s", api, s.BaseURL(api), config))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mem/core/text"
+	"mem/internal/cputime"
 )
 
 // However it is written, the same command is found.
@@ -142,9 +143,7 @@ func TestInstructionsAreLinear(t *testing.T) {
 			s := []byte(strings.Repeat(part, n/len(part)))
 			best := time.Hour
 			for range 3 {
-				start := time.Now()
-				Instructions(s, nil)
-				best = min(best, time.Since(start))
+				best = min(best, cputime.Of(t, func() { Instructions(s, nil) }))
 			}
 			return best
 		}

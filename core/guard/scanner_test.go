@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"mem/internal/need"
 )
 
 func TestCache(t *testing.T) {
@@ -111,9 +113,7 @@ func TestLargeInput(t *testing.T) {
 		"percent":           "%20",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() || raceEnabled {
-				t.Skip("slow")
-			}
+			need.Asked(t, !testing.Short() && !raceEnabled, "slow: make unit runs this without the race detector")
 			var text []byte
 			for i := 0; len(text) < size; i++ { // numbered, or the pieces would come from the cache
 				text = append(fmt.Append(text, i), bytes.Repeat([]byte(unit), 1+5000/len(unit))...)

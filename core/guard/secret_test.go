@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mem/internal/need"
 )
 
 // families are made-up secrets, one per issuer that a memory is likely to meet: the rule, the text around, the secret.
@@ -192,9 +194,7 @@ func TestSeveralSecrets(t *testing.T) {
 
 // TestSecretAtChunkEdges moves secrets over the edges at which a large text is cut.
 func TestSecretAtChunkEdges(t *testing.T) {
-	if raceEnabled {
-		t.Skip("slow, and nothing here is concurrent")
-	}
+	need.Asked(t, !raceEnabled, "slow, and nothing here is concurrent: make unit runs it without the race detector")
 	key, token := privateKey(110, 180, "\n"), githubToken(111) // 12 KB, as long as they get
 	for _, eol := range []string{"\n", " "} {
 		s := newScanner(t, Options{})

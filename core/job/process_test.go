@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"mem/core/settings"
+	"mem/internal/need"
 )
 
 // childEnv makes this test binary another process: "what|state directory|argument".
@@ -223,9 +224,7 @@ func TestPidReuse(t *testing.T) {
 }
 
 func TestProcessWhereWeCannotLook(t *testing.T) {
-	if runtime.GOOS == "freebsd" {
-		t.Skip("this system keeps no start times")
-	}
+	need.System(t, runtime.GOOS != "freebsd", "start times of processes are not told")
 	_, rest, _ := strings.Cut(ProcessStart(os.Getpid()), ":")
 	elsewhere := "ffffffff:" + rest
 	if runtime.GOOS == "linux" {

@@ -16,6 +16,7 @@ type Cache struct {
 	mu     sync.Mutex
 	heads  map[string]cached[*Topic]
 	idx    cached[*memfile.Index]
+	seen   seenIndex                // when the index was last read
 	names  *names                   // of the topics of the last View that was asked for them
 	bodies map[string]*list.Element // of bodyEntry
 	recent *list.List               // newest first
@@ -33,6 +34,14 @@ const (
 	racy      = 20 * time.Millisecond
 	racyWhole = 2100 * time.Millisecond
 )
+
+// seenIndex is what an index that was read looked like on disk. It is kept where
+// the stamp of idx is not: what is too fresh for an equal stamp to mean an equal
+// file still tells that another file took its place.
+type seenIndex struct {
+	hash string
+	stamp
+}
 
 type stamp struct {
 	size  int64
@@ -91,7 +100,7 @@ type bodyEntry struct {
 
 func (c *Cache) index(src fs.FS, info fs.FileInfo, limits Limits) (*memfile.Index, error) {
 	c.mu.Lock()
-	hit := c.idx
+	hit, seen := c.idx, c.seen
 	c.mu.Unlock()
 	if hit.val != nil && hit.stamp == stampOf(info) {
 		return hit.val, nil
@@ -99,6 +108,9 @@ func (c *Cache) index(src fs.FS, info fs.FileInfo, limits Limits) (*memfile.Inde
 	was := hit.stamp
 	if hit.val != nil && was.size == 0 {
 		was.size = int64(hit.val.Text().Len())
+		if seen.hash == hit.val.Hash {
+			was.more = seen.more
+		}
 	}
 	now := time.Now()
 	content, info, err := readSettled(src, memfile.IndexName, info, limits.topicBytes(), was)
@@ -106,9 +118,11 @@ func (c *Cache) index(src fs.FS, info fs.FileInfo, limits Limits) (*memfile.Inde
 		return nil, err
 	}
 	x := c.ParseIndex(content)
-	if st := stampOf(info); st.trustworthy(now) && int64(len(content)) == st.size {
-		c.mu.Lock()
-		defer c.mu.Unlock()
+	st := stampOf(info)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen = seenIndex{x.Hash, st}
+	if st.trustworthy(now) && int64(len(content)) == st.size {
 		c.idx = cached[*memfile.Index]{st, x}
 	}
 	return x, nil

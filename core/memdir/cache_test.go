@@ -18,6 +18,7 @@ type counting struct {
 	fs.FS
 	mu     sync.Mutex
 	opens  map[string]int
+	looks  map[string]int // without following a link
 	onOpen func(name string)
 	fail   map[string]error
 }
@@ -39,8 +40,16 @@ func (c *counting) Open(name string) (fs.File, error) {
 	return c.FS.Open(name)
 }
 
-func (c *counting) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(c.FS, name) }
-func (c *counting) ReadLink(name string) (string, error)   { return fs.ReadLink(c.FS, name) }
+func (c *counting) Lstat(name string) (fs.FileInfo, error) {
+	c.mu.Lock()
+	if c.looks == nil {
+		c.looks = map[string]int{}
+	}
+	c.looks[name]++
+	c.mu.Unlock()
+	return fs.Lstat(c.FS, name)
+}
+func (c *counting) ReadLink(name string) (string, error) { return fs.ReadLink(c.FS, name) }
 
 // opened counts the opens of names that start so.
 func (c *counting) opened(prefix string) int {

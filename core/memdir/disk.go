@@ -41,7 +41,7 @@ func (d disk) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return os.ReadDir(p)
+	return readDir(p)
 }
 
 // Stat looks at a folder or file.

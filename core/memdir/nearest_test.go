@@ -13,6 +13,7 @@ import (
 
 	"mem/core/memfile"
 	"mem/core/text"
+	"mem/internal/need"
 )
 
 func TestNearest(t *testing.T) {
@@ -96,18 +97,25 @@ func TestExists(t *testing.T) {
 			t.Errorf("Exists(%.40q) = %v", p, got)
 		}
 	}
-	if os.Getuid() != 0 {
-		if err := os.Chmod(dir+"/sub", 0); err != nil {
-			t.Fatal(err)
-		}
-		defer os.Chmod(dir+"/sub", 0o700)
-		if !v.Exists("sub/other.md") {
-			t.Error("what may not be looked at is said to be missing")
-		}
-	}
 	over := read(t, Overlay(fstest.MapFS{}, map[string]Buffer{"new/a.txt": {Text: "x"}}), nil)
 	if !over.Exists("new/a.txt") || !over.Exists("new") || over.Exists("MEMORY.md") {
 		t.Error("open buffers")
+	}
+}
+
+// TestExistsUnseen: what may not be looked at is not said to be missing.
+func TestExistsUnseen(t *testing.T) {
+	if need.AsNobody(t) {
+		return
+	}
+	dir, root := onDisk(t, map[string]string{"MEMORY.md": "# I\n", "sub/pic.png": "x"})
+	v := read(t, Disk(root), nil)
+	if err := os.Chmod(dir+"/sub", 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(dir+"/sub", 0o700) })
+	if !v.Exists("sub/other.md") {
+		t.Error("it is said to be missing")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"sync"
 
 	"mem/core/memfile"
 )
@@ -21,8 +22,41 @@ func (v *View) Exists(p string) bool {
 	case !fs.ValidPath(p):
 		return false
 	}
-	_, err := lstat(v.src, p)
-	return err == nil || errors.Is(err, fs.ErrPermission)
+	look := func() bool {
+		_, err := lstat(v.src, p)
+		return err == nil || errors.Is(err, fs.ErrPermission)
+	}
+	if _, listed := v.dirs[path.Dir(p)]; !listed {
+		return look()
+	}
+	return v.stands.get(p, look)
+}
+
+// standing keeps what was seen at paths in folders that were listed, for as long as
+// no file comes there or goes: Views that Typed gives share it.
+type standing struct {
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+// maxStanding bounds how many paths are kept.
+const maxStanding = 10_000
+
+func (s *standing) get(p string, look func() bool) bool {
+	s.mu.Lock()
+	at, ok := s.seen[p]
+	s.mu.Unlock()
+	if ok {
+		return at
+	}
+	at = look()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen == nil || len(s.seen) >= maxStanding {
+		s.seen = map[string]bool{}
+	}
+	s.seen[p] = at
+	return at
 }
 
 // CheckPlace says why a file at p, whose path would do for a topic, is none of

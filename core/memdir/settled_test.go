@@ -146,3 +146,25 @@ func TestHalfWrittenForLong(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 }
+
+// TestShorterIndexInPlaceOfAnother: an index that another took the place of is whole,
+// however fresh both are and however much shorter the second is.
+func TestShorterIndexInPlaceOfAnother(t *testing.T) {
+	dir, root := onDisk(t, map[string]string{"MEMORY.md": "- [a](a.md) — 1\n- [b](b.md) — 2\n"})
+	src, cache := &counting{FS: Disk(root)}, NewCache()
+	read(t, src, cache)
+	src.opens = nil
+	next := filepath.Join(dir, ".next")
+	if err := os.WriteFile(next, []byte("- [a](a.md) — 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(next, filepath.Join(dir, "MEMORY.md")); err != nil {
+		t.Fatal(err)
+	}
+	if v := read(t, src, cache); len(v.Index.Entries) != 1 {
+		t.Errorf("%d entries", len(v.Index.Entries))
+	}
+	if n := src.opens["MEMORY.md"]; n != 1 {
+		t.Errorf("read %d times", n)
+	}
+}

@@ -16,11 +16,13 @@ type state struct {
 }
 
 func stateOf(info fs.FileInfo) state {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return state{}
+	switch st := info.Sys().(type) {
+	case *syscall.Stat_t:
+		return state{inode: st.Ino, changed: changedAt(st)}
+	case state:
+		return st
 	}
-	return state{inode: st.Ino, changed: changedAt(st)}
+	return state{}
 }
 
 // fresh reports whether the file changed so shortly before it was read that one

@@ -3,7 +3,9 @@ package memdir
 import (
 	"cmp"
 	"context"
+	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -25,7 +27,7 @@ func (v *View) Typed(ctx context.Context, buffers map[string]Buffer) (now *View,
 	}
 	src := &overlay{base: was.base, files: maps.Clone(was.files), below: was.below}
 	n := &View{Topics: v.Topics, Logs: v.Logs, Nested: v.Nested, Problems: v.Problems,
-		src: src, cache: v.cache, limits: v.limits, byPath: v.byPath, dirs: v.dirs, readAt: v.readAt}
+		src: src, cache: v.cache, limits: v.limits, byPath: v.byPath, dirs: v.dirs, stands: v.stands, readAt: v.readAt}
 	n.names = sync.OnceValue(func() *names { return n.cache.namesOf(n.Topics) })
 	own := false // Topics and byPath: most that is typed is in no head
 	for p, b := range buffers {
@@ -56,21 +58,73 @@ func (v *View) Typed(ctx context.Context, buffers map[string]Buffer) (now *View,
 	return n, true
 }
 
+// Changed gives the View after files at the given paths changed, came or went, without
+// looking at other files again: what they hold is as old as v. ok is false where a
+// whole Read is needed.
+//
+// It is for whoever changed them, shortly after v was read.
+func (v *View) Changed(ctx context.Context, paths []string) (now *View, ok bool) {
+	if v.LinkedOnly || v.IndexError != nil || ctx.Err() != nil {
+		return nil, false
+	}
+	n := &View{Topics: slices.Clone(v.Topics), Logs: v.Logs, Nested: v.Nested, Problems: v.Problems,
+		src: v.src, cache: v.cache, limits: v.limits, byPath: maps.Clone(v.byPath), stands: new(standing), readAt: v.readAt}
+	n.names = sync.OnceValue(func() *names { return n.cache.namesOf(n.Topics) })
+	for i, p := range paths {
+		same := func(o string) bool { return strings.EqualFold(o, p) } // one file, to some systems
+		if slices.ContainsFunc(paths[:i], same) || slices.ContainsFunc(v.Problems, func(x Problem) bool { return x.Path == p }) {
+			return nil, false
+		}
+		if p == memfile.IndexName {
+			continue // it is read in any case
+		}
+		_, listed := v.dirs[path.Dir(p)]
+		if !listed || slices.Contains(v.Nested, path.Dir(p)) || !isTopicName(p) || strings.HasPrefix(p, LogsDir+"/") || !n.lookAgain(p) {
+			return nil, false
+		}
+	}
+	if n.readIndex() != nil || n.IndexError != nil {
+		return nil, false
+	}
+	return n, true
+}
+
+// lookAgain lists a topic as it is now, or no more.
+func (v *View) lookAgain(p string) bool {
+	at, listed := slices.BinarySearchFunc(v.Topics, p, func(t *Topic, p string) int { return cmp.Compare(t.Path, p) })
+	info, err := lstat(v.src, p)
+	switch {
+	case isNotExist(err):
+		if listed {
+			v.Topics = slices.Delete(v.Topics, at, at+1)
+			delete(v.byPath, p)
+		}
+		return true
+	case err != nil || notRegular(info) != "" || info.Size() > v.limits.topicBytes():
+		return false
+	case !listed:
+		v.Topics = slices.Insert(v.Topics, at, nil)
+	}
+	return v.retypeAt(at, p, info)
+}
+
 // retype reads the head of one topic again.
 func (v *View) retype(p string, src *overlay) bool {
 	info, err := src.Lstat(p)
 	if err != nil {
 		return false
 	}
+	at, found := slices.BinarySearchFunc(v.Topics, p, func(t *Topic, p string) int { return cmp.Compare(t.Path, p) })
+	return found && v.retypeAt(at, p, info)
+}
+
+func (v *View) retypeAt(at int, p string, info fs.FileInfo) bool {
 	t := v.cache.head(p, info)
 	if t == nil {
-		if t, err = v.cache.readHead(src, p, info, v.limits.scanLines(), newPatience(lookAtMost)); err != nil {
+		var err error
+		if t, err = v.cache.readHead(v.src, p, info, v.limits.scanLines(), newPatience(lookAtMost)); err != nil {
 			return false
 		}
-	}
-	at, found := slices.BinarySearchFunc(v.Topics, p, func(t *Topic, p string) int { return cmp.Compare(t.Path, p) })
-	if !found {
-		return false
 	}
 	v.Topics[at], v.byPath[p] = t, t
 	return true

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,5 +117,83 @@ func TestTypedNeedsARead(t *testing.T) {
 	}
 	if _, ok := read(t, files(map[string]string{"a.md": "a\n"}), nil).Typed(context.Background(), nil); ok {
 		t.Error("a View without buffers needs no read")
+	}
+}
+
+// What stood at a path is known until something comes or goes in its folder.
+func TestExistsWhileNothingComes(t *testing.T) {
+	dir, root := onDisk(t, map[string]string{"MEMORY.md": "- [A](a.md) — x\n", "a.md": topic("a", "user")})
+	old(t, dir)
+	texts := buffers(map[string]string{"MEMORY.md": "- [A](a.md) — y\n"})
+	src := &counting{FS: Disk(root)}
+	v := read(t, Overlay(src, texts), NewCache())
+	for range 3 {
+		if v.Exists("gone.txt") {
+			t.Error("a file that is not there exists")
+		}
+	}
+	if n := src.looks["gone.txt"]; n != 1 {
+		t.Errorf("looked %d times", n)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "gone.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	now, ok := v.Typed(t.Context(), texts)
+	if !ok {
+		now = read(t, Overlay(src, texts), NewCache())
+	}
+	if !now.Exists("gone.txt") {
+		t.Error("a file that came does not exist")
+	}
+}
+
+// Whatever changed, came or went, Changed gives what Read gives, or leaves it to Read.
+func TestChangedIsAsRead(t *testing.T) {
+	dir, root := onDisk(t, map[string]string{"MEMORY.md": "- [A](a.md) — x\n", "a.md": topic("a", "user"), "sub/b.md": topic("b", "project"),
+		"c.md": "none\n", "logs/2026/01/2026-01-02.md": "x\n", "own/MEMORY.md": "x\n"})
+	src, cache := Disk(root), NewCache()
+	names := []string{"MEMORY.md", "a.md", "sub/b.md", "c.md", "d.md", "sub/e.md", "new/f.md", "logs/2026/01/2026-01-02.md", "own/g.md", "README.md"}
+	r := rand.New(rand.NewPCG(5, 6))
+	served := 0
+	for i := range 300 {
+		v := read(t, src, cache)
+		var paths []string
+		for range 1 + r.IntN(3) {
+			p := names[r.IntN(len(names))]
+			file := filepath.Join(dir, filepath.FromSlash(p))
+			var err error
+			if r.IntN(3) == 0 {
+				if err = os.Remove(file); os.IsNotExist(err) {
+					err = nil
+				}
+			} else {
+				if err = os.MkdirAll(filepath.Dir(file), 0o700); err == nil {
+					err = os.WriteFile(file+".next", []byte(fmt.Sprintf("---\nname: n%d\ntype: user\n---\n%d\n", r.IntN(5), i)), 0o600)
+				}
+				if err == nil {
+					err = os.Rename(file+".next", file)
+				}
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Contains(paths, p) {
+				paths = append(paths, p)
+			}
+		}
+		now, ok := v.Changed(t.Context(), paths)
+		if !ok {
+			continue
+		}
+		served++
+		if now.SameFiles() {
+			t.Fatal("who looked at some files cannot know that no other came")
+		}
+		if diff := cmp.Diff(summary(t, read(t, src, cache)), summary(t, now)); diff != "" {
+			t.Fatalf("change %d of %q (-read +changed):\n%s", i, paths, diff)
+		}
+	}
+	if served < 100 {
+		t.Errorf("of 300 changes only %d needed no Read", served)
 	}
 }

@@ -41,6 +41,7 @@ type View struct {
 	unread []unread             // while it is built
 	seen   int                  // names, while it is built
 	dirs   map[string]time.Time // modification times of the folders that were read
+	stands *standing
 	readAt time.Time
 
 	formOnce sync.Once
@@ -148,7 +149,7 @@ func Read(ctx context.Context, src fs.FS, cache *Cache, limits Limits) (*View, e
 	if cache == nil {
 		cache = NewCache()
 	}
-	v := &View{src: src, cache: cache, limits: limits, byPath: map[string]*Topic{}, dirs: map[string]time.Time{}, readAt: time.Now()}
+	v := &View{src: src, cache: cache, limits: limits, byPath: map[string]*Topic{}, dirs: map[string]time.Time{}, stands: new(standing), readAt: time.Now()}
 	v.names = sync.OnceValue(func() *names { return cache.namesOf(v.Topics) })
 	if err := v.readNames(ctx); err != nil {
 		return nil, err

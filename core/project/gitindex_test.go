@@ -8,18 +8,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mem/internal/need"
 )
 
 // TestIndexAsGit: names are those that git lists, whatever version of index it writes and
 // whatever it calls its objects by; an index that is split or sparse is not guessed at.
 func TestIndexAsGit(t *testing.T) {
-	program, err := exec.LookPath("git")
-	if err != nil {
-		if os.Getenv("MEM_REQUIRE") != "" {
-			t.Fatal("git is not installed")
-		}
-		t.Skip("git is not installed: this test drives it")
-	}
+	program := need.Program(t, "git")
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()

@@ -8,15 +8,14 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"mem/internal/need"
 )
 
 // TestFullDisk: a process that applies a proposal may write files of so many blocks and no
 // more. Whatever it managed, memory is whole, and applying it later makes the rest, once.
 func TestFullDisk(t *testing.T) {
-	sh, err := exec.LookPath("sh")
-	if err != nil {
-		t.Skip("there is no sh, so a full disk was not tested")
-	}
+	sh := need.Program(t, "sh")
 	failed := 0
 	for blocks := range 8 {
 		w := newWorld(t)

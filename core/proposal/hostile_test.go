@@ -16,6 +16,7 @@ import (
 	"mem/core/change"
 	"mem/core/job"
 	"mem/core/text"
+	"mem/internal/need"
 )
 
 // outside is everything of the world but its memory and the state, to be compared.
@@ -266,9 +267,7 @@ func TestAFileThatWasMovedMeanwhile(t *testing.T) {
 
 // The largest proposal that there can be is applied as one change, and shown.
 func TestFiveThousandUnits(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes 5,000 files, left out with -short")
-	}
+	need.Asked(t, !testing.Short(), "writes 5,000 files, left out with -short")
 	n := 500
 	if os.Getenv("MEM_SOAK") != "" {
 		n = MaxUnits

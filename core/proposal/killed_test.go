@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"mem/core/job/killtest"
 	"mem/core/memory"
 	"mem/core/text"
+	"mem/internal/need"
 )
 
 // deeds are what a process does that is killed at it; id is that of a job.
@@ -72,7 +74,8 @@ func TestKilledAtEachStep(t *testing.T) {
 				cmd.Stderr = os.Stderr
 				d, err := killtest.Run(cmd, base, at)
 				if errors.Is(err, killtest.ErrNot) {
-					t.Skip(err)
+					need.System(t, runtime.GOOS == "linux", "processes are killed at a step only on Linux")
+					need.That(t, "a system that lets a process be traced", err)
 				}
 				if err != nil {
 					t.Fatal(err)

@@ -21,7 +21,8 @@ type AppendOptions struct {
 
 // Append records a part of a conversation. A session that its client records itself is
 // refused: two records of one conversation would contradict each other.
-func (s *Sessions) Append(ctx context.Context, o AppendOptions) (*transcript.Recorded, error) {
+func (s *Sessions) Append(ctx context.Context, o AppendOptions) (_ *transcript.Recorded, err error) {
+	defer s.clean(&err)
 	if len(o.Entries) == 0 && o.Title == "" {
 		return nil, errors.New("there is nothing to record: give entries, or a title")
 	}
@@ -46,7 +47,7 @@ func (s *Sessions) Append(ctx context.Context, o AppendOptions) (*transcript.Rec
 	}
 	r, err := transcript.Append(ctx, s.env, in)
 	if r != nil {
-		r.Notes = fewNotes(r.Notes)
+		r.Path, r.Notes = s.place(r.Path, maxPath), s.fewNotes(r.Notes)
 	}
 	return r, err
 }

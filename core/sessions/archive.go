@@ -26,7 +26,8 @@ type Archived struct {
 
 // Archive copies sessions, compressed, to where the client does not delete them; all
 // operations find them there.
-func (s *Sessions) Archive(ctx context.Context, o ArchiveOptions) (*Archived, error) {
+func (s *Sessions) Archive(ctx context.Context, o ArchiveOptions) (_ *Archived, err error) {
+	defer s.clean(&err)
 	var list []*transcript.Session
 	var notes []string
 	var skipped []transcript.Skipped
@@ -46,6 +47,7 @@ func (s *Sessions) Archive(ctx context.Context, o ArchiveOptions) (*Archived, er
 			return nil, err
 		}
 		skipped = found.Skipped
+		s.places.met(found.List)
 		if o.Within <= 0 {
 			o.Within = warnWithin
 		}
@@ -67,6 +69,13 @@ func (s *Sessions) Archive(ctx context.Context, o ArchiveOptions) (*Archived, er
 	if got == nil {
 		return nil, err
 	}
+	got.Directory = s.place(got.Directory, maxPath)
 	got.Skipped = append(got.Skipped, skipped...)
-	return &Archived{got, fewNotes(notes)}, err
+	for i := range got.Sessions {
+		got.Sessions[i].Path = s.place(got.Sessions[i].Path, maxPath)
+	}
+	for i, x := range got.Skipped {
+		got.Skipped[i] = transcript.Skipped{Path: s.place(x.Path, maxPath), Reason: s.words(x.Reason)}
+	}
+	return &Archived{got, s.fewNotes(notes)}, err
 }

@@ -3,6 +3,8 @@ package sessions
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
+	"sync"
 	"time"
 
 	"mem/core/memdir"
@@ -47,15 +49,15 @@ func page[T any](items []T, limit int) (kept []T, next int) {
 }
 
 // fewSkipped bounds what was skipped, with word of the rest.
-func fewSkipped(all []transcript.Skipped) (some []transcript.Skipped, more int) {
+func (s *Sessions) fewSkipped(all []transcript.Skipped) (some []transcript.Skipped, more int) {
 	for _, x := range all[:min(len(all), maxSkipped)] {
-		some = append(some, transcript.Skipped{Path: memory.Fit(x.Path, maxPath), Reason: memdir.Shown(x.Reason, maxNote)})
+		some = append(some, transcript.Skipped{Path: s.place(x.Path, maxPath), Reason: memdir.Shown(s.words(x.Reason), maxNote)})
 	}
 	return some, len(all) - len(some)
 }
 
 // fewNotes bounds notes, each on one line.
-func fewNotes(all []string) []string {
+func (s *Sessions) fewNotes(all []string) []string {
 	var out []string
 	for _, n := range all {
 		if n == "" {
@@ -64,7 +66,7 @@ func fewNotes(all []string) []string {
 		if len(out) == maxNotes {
 			return append(out, fmt.Sprintf("More notes are left out here: %d.", len(all)-maxNotes))
 		}
-		out = append(out, memdir.Shown(n, maxNote))
+		out = append(out, memdir.Shown(s.words(n), maxNote))
 	}
 	return out
 }
@@ -77,6 +79,95 @@ func said(s string, limit int) string { return memory.Fit(shown.Plain(s), limit)
 // branches and models are named by whoever works there.
 func (s *Sessions) fact(v string, limit int) string {
 	return said(shown.NewRedactor(s.scanner()).Text(v), limit)
+}
+
+// places removes secrets from paths and from what names them. The client's folder is named after
+// the directory of its sessions, so it knows the directories that were met. It is safe for concurrent use.
+type places struct {
+	mu   sync.Mutex
+	red  *shown.Redactor
+	seen map[string]string // directories, as they are shown
+	own  []string          // those of the project, which is met first
+}
+
+// maxPlaces bounds the directories that are remembered.
+const maxPlaces = 10_000
+
+// directory gives a directory without secrets, and remembers those.
+func (p *places) directory(dir string) string {
+	p.lock()
+	defer p.mu.Unlock()
+	return p.meet(dir)
+}
+
+// lock begins what knows the directories of the project.
+func (p *places) lock() {
+	p.mu.Lock()
+	for _, dir := range p.own {
+		p.meet(dir)
+	}
+	p.own = nil
+}
+
+func (p *places) meet(dir string) string {
+	if v, ok := p.seen[dir]; ok {
+		return v
+	}
+	v := p.red.Directory(dir)
+	if len(p.seen) < maxPlaces {
+		p.seen[dir] = v
+	}
+	return v
+}
+
+// met remembers the directories of sessions before the first path is shown.
+func (p *places) met(list []*transcript.Session) {
+	for _, x := range list {
+		p.directory(x.Cwd)
+		p.directory(x.From)
+	}
+}
+
+// words gives words of ours without secrets.
+func (s *Sessions) words(v string) string {
+	s.places.lock()
+	defer s.places.mu.Unlock()
+	return s.places.red.Text(v)
+}
+
+// place gives the path of a file without secrets. A file's name is that of a session,
+// which is told beside it.
+func (s *Sessions) place(path string, limit int) string {
+	if path == "" {
+		return ""
+	}
+	folder, name := filepath.Split(path)
+	return said(s.places.directory(folder)+s.places.again(name), limit)
+}
+
+func (p *places) again(name string) string {
+	p.lock()
+	defer p.mu.Unlock()
+	return p.red.Again(name)
+}
+
+// cleanError is an error with words that hold no secret.
+type cleanError struct {
+	error
+	words string
+}
+
+func (e *cleanError) Error() string { return e.words }
+func (e *cleanError) Unwrap() error { return e.error }
+
+// clean takes secrets out of the words of an error; what kind of error it is stays.
+func (s *Sessions) clean(err *error) {
+	if *err == nil {
+		return
+	}
+	if words := s.words((*err).Error()); words != (*err).Error() {
+		*err = &cleanError{*err, words}
+	}
 }
 
 // stamp is a time as results give it, "" for none.

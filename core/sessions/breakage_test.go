@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"mem/core/transcript/transcripttest"
+	"mem/internal/need"
 )
 
 // What bears the name that was asked for, and is no session, is named before other
@@ -59,7 +59,7 @@ func TestSearchPassesCopies(t *testing.T) {
 
 // What may not be read or written is told by name; the rest works.
 func TestNoPermission(t *testing.T) {
-	if transcripttest.AsNobody(t) {
+	if need.AsNobody(t) {
 		return
 	}
 	d := newDesk(t)

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"mem/core/memdir"
-	"mem/core/memory"
 	"mem/core/text"
 	"mem/core/transcript"
 	"mem/core/transcript/export"
@@ -47,7 +46,8 @@ type Exported struct {
 }
 
 // Export writes a whole session for people.
-func (s *Sessions) Export(ctx context.Context, w io.Writer, o ExportOptions) (*Exported, error) {
+func (s *Sessions) Export(ctx context.Context, w io.Writer, o ExportOptions) (_ *Exported, err error) {
+	defer s.clean(&err)
 	return s.export(ctx, w, o, -1)
 }
 
@@ -103,12 +103,12 @@ func (s *Sessions) export(ctx context.Context, w io.Writer, o ExportOptions, siz
 	if err != nil {
 		return nil, err
 	}
-	out := &Exported{Session: x.ID, Path: memory.Fit(path, maxPath), Origin: x.Origin, Format: o.Format, Result: got}
+	out := &Exported{Session: x.ID, Path: s.place(path, maxPath), Origin: x.Origin, Format: o.Format, Result: got}
 	notes := append([]string{}, x.notes...)
 	if size < 0 {
 		notes = append(notes, t.grown()...)
 	}
-	out.Notes = fewNotes(notes)
+	out.Notes = s.fewNotes(notes)
 	return out, nil
 }
 
@@ -127,7 +127,8 @@ type ExportPage struct {
 var errFull = errors.New("the page is full")
 
 // ExportPage gives the part of an export that a cursor names.
-func (s *Sessions) ExportPage(ctx context.Context, o ExportOptions, cursor string) (*ExportPage, error) {
+func (s *Sessions) ExportPage(ctx context.Context, o ExportOptions, cursor string) (_ *ExportPage, err error) {
+	defer s.clean(&err)
 	offset, size := int64(0), int64(-1)
 	if cursor != "" {
 		a, b, _ := strings.Cut(cursor, "-")
@@ -168,7 +169,7 @@ func (s *Sessions) ExportPage(ctx context.Context, o ExportOptions, cursor strin
 	if offset > 0 && w.kept.Len() == 0 {
 		return nil, fmt.Errorf("the cursor lies behind the end of the export; start again without one")
 	}
-	p := &ExportPage{Session: x.ID, Format: o.Format, Notes: fewNotes(x.notes)}
+	p := &ExportPage{Session: x.ID, Format: o.Format, Notes: s.fewNotes(x.notes)}
 	if p.Format == "" {
 		p.Format = Markdown
 	}

@@ -10,12 +10,13 @@ import (
 // Find finds a session by its id, the beginning of it, or Latest. "" is the session that
 // this process belongs to, as its client's environment says, else the newest one. own
 // reports that it is the one of this process. Notes say what else to know.
-func (s *Sessions) Find(ctx context.Context, ref string) (x *transcript.Session, own bool, notes []string, err error) {
+func (s *Sessions) Find(ctx context.Context, ref string, p Progress) (x *transcript.Session, own bool, notes []string, err error) {
+	defer s.clean(&err)
 	mine := s.env.Getenv("CLAUDE_CODE_SESSION_ID")
 	if ref == "" && mine != "" {
-		p, err := s.pick(ctx, mine, nil)
-		if err == nil && p.ID == mine {
-			return p.Session, true, p.notes, nil
+		x, err := s.pick(ctx, mine, p)
+		if err == nil && x.ID == mine {
+			return x.Session, true, x.notes, nil
 		}
 		var missing *transcript.NotFoundError
 		if err != nil && !errors.As(err, &missing) {
@@ -25,9 +26,9 @@ func (s *Sessions) Find(ctx context.Context, ref string) (x *transcript.Session,
 	if ref == "" {
 		ref = Latest
 	}
-	p, err := s.pick(ctx, ref, nil)
+	found, err := s.pick(ctx, ref, p)
 	if err != nil {
 		return nil, false, nil, err
 	}
-	return p.Session, p.ID == mine && mine != "", p.notes, nil
+	return found.Session, found.ID == mine && mine != "", found.notes, nil
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"mem/core/memdir"
-	"mem/core/memory"
 	"mem/core/transcript"
 )
 
@@ -79,7 +78,8 @@ const maxAgents = 20
 
 // List lists the sessions of the project, newest first, with those that the client is
 // about to delete told.
-func (s *Sessions) List(ctx context.Context, o ListOptions) (*List, error) {
+func (s *Sessions) List(ctx context.Context, o ListOptions) (_ *List, err error) {
+	defer s.clean(&err)
 	offset := 0
 	if o.Cursor != "" {
 		n, err := strconv.Atoi(o.Cursor)
@@ -96,7 +96,8 @@ func (s *Sessions) List(ctx context.Context, o ListOptions) (*List, error) {
 	if offset > 0 && offset >= len(found.List) {
 		return nil, fmt.Errorf("there are only %d sessions now; start again without a cursor", len(found.List))
 	}
-	l := &List{Project: find.Project.Root, Total: len(found.List), Looked: len(found.Looked)}
+	s.places.met(found.List)
+	l := &List{Project: s.places.directory(find.Project.Root), Total: len(found.List), Looked: len(found.Looked)}
 	limit := o.Limit
 	if limit <= 0 {
 		limit = defaultList
@@ -114,13 +115,15 @@ func (s *Sessions) List(ctx context.Context, o ListOptions) (*List, error) {
 }
 
 // ListAll lists all sessions at once, for a person's terminal or pipe.
-func (s *Sessions) ListAll(ctx context.Context, o ListOptions) (*List, error) {
+func (s *Sessions) ListAll(ctx context.Context, o ListOptions) (_ *List, err error) {
+	defer s.clean(&err)
 	find := s.wanted(o.All, o.Progress, "reading sessions")
 	found, err := transcript.Find(ctx, s.env, find)
 	if err != nil {
 		return nil, err
 	}
-	l := &List{Project: find.Project.Root, Total: len(found.List), Looked: len(found.Looked), Sessions: []Listed{}}
+	s.places.met(found.List)
+	l := &List{Project: s.places.directory(find.Project.Root), Total: len(found.List), Looked: len(found.Looked), Sessions: []Listed{}}
 	for _, x := range found.List {
 		l.Sessions = append(l.Sessions, s.listed(x))
 	}
@@ -129,11 +132,11 @@ func (s *Sessions) ListAll(ctx context.Context, o ListOptions) (*List, error) {
 }
 
 func (s *Sessions) finish(ctx context.Context, l *List, found *transcript.Sessions, find transcript.FindOptions) {
-	l.Skipped, l.MoreSkipped = fewSkipped(found.Skipped)
+	l.Skipped, l.MoreSkipped = s.fewSkipped(found.Skipped)
 	notes := append([]string{}, found.Notes...)
 	notes = append(notes, transcript.ExpiryWarning(s.env, find, found.Expiring(s.env.Time(), warnWithin)))
 	notes = append(notes, s.moved(ctx, l)...)
-	l.Notes = fewNotes(notes)
+	l.Notes = s.fewNotes(notes)
 }
 
 // moved offers what may be this project under an earlier path, where it has no
@@ -150,16 +153,16 @@ func (s *Sessions) listed(x *transcript.Session) Listed {
 	l := Listed{
 		Session: x.ID, Title: said(x.Title, maxLine), FirstPrompt: said(x.FirstPrompt, maxLine),
 		Modified: stamp(x.Modified), Start: stamp(x.Start), End: stamp(x.End),
-		Cwd: s.fact(x.Cwd, maxPath), Branch: s.fact(x.Branch, maxName), Model: s.fact(x.Model, maxName),
+		Cwd: said(s.places.directory(x.Cwd), maxPath), Branch: s.fact(x.Branch, maxName), Model: s.fact(x.Model, maxName),
 		Turns: x.Turns, Messages: x.Messages, Size: x.Size, Compacted: x.Compacted,
-		Origin: x.Origin, Path: memory.Fit(x.Path, maxPath), Expires: stamp(x.Expires), Archived: x.Archived,
-		From: memory.Fit(x.From, maxPath), Problems: x.Damage, Partial: x.Partial,
+		Origin: x.Origin, Path: s.place(x.Path, maxPath), Expires: stamp(x.Expires), Archived: x.Archived,
+		From: said(s.places.directory(x.From), maxPath), Problems: x.Damage, Partial: x.Partial,
 	}
 	if x.Live {
 		l.Live = x.LiveWhy
 	}
 	for _, a := range x.Subagents[:min(len(x.Subagents), maxAgents)] {
-		l.Agents = append(l.Agents, Agent{a.ID, said(a.Type, maxName), said(a.Description, maxName)})
+		l.Agents = append(l.Agents, Agent{a.ID, s.fact(a.Type, maxName), s.fact(a.Description, maxName)})
 	}
 	l.MoreAgents = len(x.Subagents) - len(l.Agents)
 	return l

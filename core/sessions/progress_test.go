@@ -49,7 +49,11 @@ func TestEveryLongOperationTellsAndStops(t *testing.T) {
 			return err
 		},
 		"adopt": func(ctx context.Context, s *Sessions, p Progress) error {
-			_, err := s.m.Adopt(ctx, memory.AdoptOptions{Old: s.m.Location.Project.Root + "-old", Progress: p.of("copying sessions")})
+			_, err := s.m.Adopt(ctx, memory.AdoptOptions{Old: s.m.Location.Project.Root + "-old", Progress: p})
+			return err
+		},
+		"moved": func(ctx context.Context, s *Sessions, p Progress) error {
+			_, err := s.m.Moved(ctx, memory.MovedOptions{Progress: p})
 			return err
 		},
 		"summary": func(ctx context.Context, s *Sessions, p Progress) error {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"mem/core/memdir"
-	"mem/core/memory"
 	"mem/core/transcript"
 	"mem/core/transcript/deliver"
 )
@@ -74,7 +73,8 @@ type File struct {
 const maxFiles = 20
 
 // Resume takes a conversation up as the client that wrote it would.
-func (s *Sessions) Resume(ctx context.Context, o ResumeOptions) (*Resumed, error) {
+func (s *Sessions) Resume(ctx context.Context, o ResumeOptions) (_ *Resumed, err error) {
+	defer s.clean(&err)
 	d := deliver.Options{BudgetTokens: o.Budget, Format: deliver.Format(o.Format), Cursor: o.Cursor, Redact: s.scanner()}
 	if o.Include == nil {
 		o.Include = []string{ToolResults}
@@ -129,7 +129,7 @@ func (s *Sessions) Resume(ctx context.Context, o ResumeOptions) (*Resumed, error
 			}
 		}
 	}
-	r := &Resumed{Delivery: got, Memory: kept, Path: memory.Fit(path, maxPath), Origin: x.Origin, Agent: agent, Expires: stamp(x.Expires)}
+	r := &Resumed{Delivery: got, Memory: kept, Path: s.place(path, maxPath), Origin: x.Origin, Agent: agent, Expires: stamp(x.Expires)}
 	r.Session = x.ID
 	if x.Live {
 		r.Live = x.LiveWhy
@@ -151,7 +151,7 @@ func (s *Sessions) Resume(ctx context.Context, o ResumeOptions) (*Resumed, error
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	r.Notes = fewNotes(notes)
+	r.Notes = s.fewNotes(notes)
 	return r, nil
 }
 

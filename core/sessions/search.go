@@ -84,7 +84,8 @@ type Found struct {
 // Search ranks what was said in sessions. What is not in the index yet is read in the
 // background: a first search over much answers with what there is, and says
 // how far it is.
-func (s *Sessions) Search(ctx context.Context, o SearchOptions) (*Found, error) {
+func (s *Sessions) Search(ctx context.Context, o SearchOptions) (_ *Found, err error) {
+	defer s.clean(&err)
 	q, err := query(o)
 	if err != nil {
 		return nil, err
@@ -131,9 +132,9 @@ func (s *Sessions) Search(ctx context.Context, o SearchOptions) (*Found, error) 
 	if o.Cursor != "" && state != res.State {
 		notes = append(notes, "More was said since the page before, so the order is another one: a hit may come twice or not at all.")
 	}
-	f.Skipped, f.MoreSkipped = fewSkipped(h.found.Skipped)
+	f.Skipped, f.MoreSkipped = s.fewSkipped(h.found.Skipped)
 	notes = append(notes, h.found.Notes...)
-	f.Notes = fewNotes(append(notes, f.progress(u, &res)...))
+	f.Notes = s.fewNotes(append(notes, f.progress(u, &res)...))
 	for _, c := range res.Corrections[:min(len(res.Corrections), maxWords)] {
 		f.Corrected = append(f.Corrected, memory.Fit(c.Word+" → "+strings.Join(c.To, ", "), maxName))
 	}
@@ -292,7 +293,7 @@ func (s *Sessions) hit(h *shelf, x *index.Hit) Hit {
 		out.Snippet += "…"
 	}
 	if of := h.byPath[x.Path]; of != nil {
-		out.Title, out.Cwd = said(of.Title, maxLine), s.fact(of.Cwd, maxPath)
+		out.Title, out.Cwd = said(of.Title, maxLine), said(s.places.directory(of.Cwd), maxPath)
 		if out.Title == "" {
 			out.Title = said(of.FirstPrompt, maxLine)
 		}

@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"mem/core/memory"
+	"mem/core/transcript"
 )
 
 // TestNoResultHoldsASecret puts a secret wherever a transcript, its subagents, its session memory and
@@ -148,5 +153,64 @@ func TestNoResultHoldsASecret(t *testing.T) {
 	}
 	if r, err := d.open(Options{ShowSecrets: true}).Resume(ctx, ResumeOptions{Session: first, Format: "brief"}); err != nil || !strings.Contains(r.Text, token) {
 		t.Errorf("who asks for secrets gets none: %v", err)
+	}
+}
+
+// TestNoPathHoldsASecret: where the directory of a project has a secret, so has the client's folder for it, with other
+// signs in the place of some. No result names either, and no error.
+func TestNoPathHoldsASecret(t *testing.T) {
+	d := newDesk(t)
+	d.env.Cwd = filepath.Join(d.env.Home, token, "project")
+	if err := os.MkdirAll(d.env.Cwd, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := d.put(first, talk(first, d.env.Cwd, "Where is the zebra?", "Here."), 28*24*time.Hour)
+	beside := strings.TrimSuffix(path, ".jsonl")
+	d.write(filepath.Join(beside, "session-memory", "summary.md"), "# Session Title\nzebra\n", time.Hour)
+	d.write(filepath.Join(beside, "subagents", "agent-deadbeef.jsonl"), talk(first, d.env.Cwd, "zebra"), time.Hour)
+	d.put("notes", "no records\n", time.Hour)
+	old := filepath.Join(d.env.Home, token+"x", "before")
+	d.write(filepath.Join(d.folder(old), second+".jsonl"), talk(second, old, "Where was the zebra?", "There."), time.Hour)
+	s := d.open(Options{Version: "test"})
+	if _, err := s.m.Adopt(t.Context(), memory.AdoptOptions{Old: old}); err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	for what, do := range map[string]func(*Sessions) (any, error){
+		"list":     func(s *Sessions) (any, error) { return s.List(ctx, ListOptions{}) },
+		"list all": func(s *Sessions) (any, error) { return s.ListAll(ctx, ListOptions{All: true}) },
+		"resume":   func(s *Sessions) (any, error) { return s.Resume(ctx, ResumeOptions{Session: first, Format: "brief"}) },
+		"resume of an agent": func(s *Sessions) (any, error) {
+			return s.Resume(ctx, ResumeOptions{Session: first, Agent: "deadbeef", Format: "brief"})
+		},
+		"resume of what was taken over": func(s *Sessions) (any, error) { return s.Resume(ctx, ResumeOptions{Session: second, Format: "brief"}) },
+		"search":                        func(s *Sessions) (any, error) { return s.Search(ctx, SearchOptions{Query: "zebra", Wait: time.Minute}) },
+		"export":                        func(s *Sessions) (any, error) { return s.Export(ctx, io.Discard, ExportOptions{Session: first}) },
+		"page":                          func(s *Sessions) (any, error) { return s.ExportPage(ctx, ExportOptions{Session: first}, "") },
+		"summary":                       func(s *Sessions) (any, error) { return s.Summary(ctx, first, nil) },
+		"archive":                       func(s *Sessions) (any, error) { return s.Archive(ctx, ArchiveOptions{Every: true}) },
+		"append": func(s *Sessions) (any, error) {
+			return s.Append(ctx, AppendOptions{Entries: []transcript.Entry{{Role: "user", Text: "zebra"}}})
+		},
+		"no session":    func(s *Sessions) (any, error) { return s.Resume(ctx, ResumeOptions{Session: "zzz"}) },
+		"no transcript": func(s *Sessions) (any, error) { return s.Resume(ctx, ResumeOptions{Session: "notes"}) },
+		"no agent":      func(s *Sessions) (any, error) { return s.Resume(ctx, ResumeOptions{Session: first, Agent: token}) },
+	} {
+		got, err := do(d.open(Options{Version: "test"}))
+		b, marshalErr := json.Marshal(got)
+		if marshalErr != nil {
+			t.Fatal(marshalErr)
+		}
+		text := fmt.Sprintf("%s %v", b, err)
+		if i := strings.Index(text, token[4:]); i >= 0 {
+			t.Errorf("%s shows a secret: …%s", what, text[max(0, i-160):i+60])
+		}
+		if (err != nil) != strings.HasPrefix(what, "no ") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	l, err := d.open(Options{ShowSecrets: true}).List(ctx, ListOptions{})
+	if err != nil || l.Project != d.env.Cwd || len(l.Sessions) == 0 || !strings.Contains(l.Sessions[len(l.Sessions)-1].Path, token[4:]) {
+		t.Errorf("asked for: %+v %v", l, err)
 	}
 }

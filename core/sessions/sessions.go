@@ -22,6 +22,7 @@ import (
 	"mem/core/settings"
 	"mem/core/transcript"
 	"mem/core/transcript/index"
+	"mem/core/transcript/shown"
 )
 
 // Latest names the newest session where a session is asked for: the newest one
@@ -66,6 +67,8 @@ type Sessions struct {
 	life context.Context // ends with Close
 	end  context.CancelFunc
 
+	places *places
+
 	mu     sync.Mutex
 	index  *index.Index
 	update *update // the last one that was begun
@@ -75,6 +78,7 @@ type Sessions struct {
 // before it is needed. The memory must stay open.
 func Open(m *memory.Memory, o Options) *Sessions {
 	s := &Sessions{m: m, env: m.Env(), o: o}
+	s.places = &places{red: shown.NewRedactor(s.scanner()), seen: map[string]string{}, own: []string{m.Location.Project.Root, m.Location.Project.Dir}}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -121,7 +125,12 @@ type picked struct {
 // pick finds a session by its id, the beginning of it, or Latest; where Files allows
 // it, by the path of its transcript. One that the project does not have is looked
 // for in the other projects, which a note tells.
-func (s *Sessions) pick(ctx context.Context, ref string, p Progress) (*picked, error) {
+func (s *Sessions) pick(ctx context.Context, ref string, p Progress) (x *picked, err error) {
+	defer func() {
+		if x != nil {
+			s.places.directory(x.Cwd)
+		}
+	}()
 	ref = strings.TrimSpace(ref)
 	if ref == "" {
 		return nil, fmt.Errorf("session is empty; give an id, the beginning of one, or %q", Latest)

@@ -314,12 +314,16 @@ func TestMovedIsOffered(t *testing.T) {
 	}
 	d.write(filepath.Join(d.folder(old), first+".jsonl"), content, time.Hour)
 	s := d.open(Options{})
+	moved, err := s.m.Moved(t.Context(), memory.MovedOptions{})
+	if err != nil || len(moved) != 1 || moved[0].Root != old {
+		t.Fatalf("%+v %v", moved, err)
+	}
 	l, err := s.List(t.Context(), ListOptions{})
-	if err != nil || l.Total != 0 || !strings.Contains(strings.Join(l.Notes, " "), "mem-mcp adopt "+old) {
+	if err != nil || l.Total != 0 || !strings.Contains(strings.Join(l.Notes, " "), "mem-mcp adopt "+moved[0].ID) {
 		t.Errorf("%+v %v", l, err)
 	}
 	c, err := s.m.SessionStart(t.Context())
-	if err != nil || !strings.Contains(c.Text, "mem-mcp adopt "+old) {
+	if err != nil || !strings.Contains(c.Text, "mem-mcp adopt "+moved[0].ID) {
 		t.Errorf("%+v %v", c, err)
 	}
 	// The client was started here since: it made an empty memory directory and a session.
@@ -327,13 +331,13 @@ func TestMovedIsOffered(t *testing.T) {
 		t.Fatal(err)
 	}
 	here := d.put(second, talk(second, d.env.Cwd, "Where is everything?", "Gone."), time.Minute)
-	if l, err := s.List(t.Context(), ListOptions{}); err != nil || l.Total != 1 || !strings.Contains(strings.Join(l.Notes, " "), "mem-mcp adopt "+old) {
+	if l, err := s.List(t.Context(), ListOptions{}); err != nil || l.Total != 1 || !strings.Contains(strings.Join(l.Notes, " "), "mem-mcp adopt "+moved[0].ID) {
 		t.Errorf("%+v %v", l, err)
 	}
 	if err := os.Remove(here); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.m.Adopt(t.Context(), memory.AdoptOptions{Old: old}); err != nil {
+	if _, err := s.m.Adopt(t.Context(), memory.AdoptOptions{Old: moved[0].ID}); err != nil {
 		t.Fatal(err)
 	}
 	if l, err := s.List(t.Context(), ListOptions{}); err != nil || l.Total != 1 || l.Sessions[0].From != old || len(l.Notes) != 0 {

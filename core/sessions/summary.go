@@ -45,7 +45,8 @@ var ErrNoSummary = errors.New("the session has no summary: it has no session mem
 
 // Summary gives the session memory of a session, else what its last compaction kept of
 // everything before it.
-func (s *Sessions) Summary(ctx context.Context, session string, p Progress) (*Summary, error) {
+func (s *Sessions) Summary(ctx context.Context, session string, p Progress) (_ *Summary, err error) {
+	defer s.clean(&err)
 	x, err := s.pick(ctx, session, p)
 	if err != nil {
 		return nil, err
@@ -53,7 +54,7 @@ func (s *Sessions) Summary(ctx context.Context, session string, p Progress) (*Su
 	f, err := sessionmem.Read(x.Session)
 	if err == nil {
 		text, gone := shown.NewRedactor(s.scanner()).Shorten(f.Text, 2*maxPage)
-		return &Summary{Session: x.ID, From: FromMemory, Text: memory.Fit(shown.Plain(text), 2*maxPage), Path: memory.Fit(f.Path, maxPath), Hash: f.Hash,
+		return &Summary{Session: x.ID, From: FromMemory, Text: memory.Fit(shown.Plain(text), 2*maxPage), Path: s.place(f.Path, maxPath), Hash: f.Hash,
 			Written: stamp(f.Modified), Cut: gone > 0}, nil
 	}
 	if !errors.Is(err, sessionmem.ErrNone) {
@@ -111,7 +112,7 @@ func (s *Sessions) memoryOf(x *transcript.Session, t *transcript.Transcript, c *
 		budget = maxPage / 4
 	}
 	text, gone := shown.NewRedactor(s.scanner()).Shorten(f.Text, 4*budget/2)
-	m := &Memory{Text: shown.Plain(text), Path: memory.Fit(f.Path, maxPath), Written: stamp(f.Modified)}
+	m := &Memory{Text: shown.Plain(text), Path: s.place(f.Path, maxPath), Written: stamp(f.Modified)}
 	m.Tokens = (shown.Cost(m.Text) + 3) / 4
 	if gone > 0 {
 		return m, fmt.Sprintf("The session memory is shortened by %d characters; the resource of the session's summary has all of it.", gone)

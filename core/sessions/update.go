@@ -86,6 +86,7 @@ func (s *Sessions) shelf(ctx context.Context, all bool, p Progress) (*shelf, err
 	if err != nil {
 		return nil, err
 	}
+	s.places.met(found.List)
 	h := &shelf{byPath: map[string]*transcript.Session{}, agents: map[string]string{}, found: found, key: o.Project.Root}
 	if len(o.Dirs) > 0 {
 		h.key = "folders " + strings.Join(o.Dirs, "\n")

@@ -2,12 +2,15 @@ package settings
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"mem/internal/need"
 )
 
 // What a repository's settings put into the environment of a process counts as not set;
@@ -98,7 +101,7 @@ func TestFromOSForgets(t *testing.T) {
 		return
 	}
 	if realHome() == "" {
-		t.Skip("the system knows no home directory of this user, so HOME was not tested")
+		need.That(t, "a home directory of this user that the system knows", errors.New("there is none"))
 	}
 	s := newScene(t, nil, nil)
 	p := filepath.Join(s.dir, "p")

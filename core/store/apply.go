@@ -88,7 +88,7 @@ func (s *Store) Apply(ctx context.Context, c change.Change, how How) (*Result, e
 	if err := check(c); err != nil {
 		return nil, err
 	}
-	findings, err := s.scan(c, how)
+	findings, err := s.scan(ctx, c, how)
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +112,8 @@ func (s *Store) Apply(ctx context.Context, c change.Change, how How) (*Result, e
 		a.res.Losses = append(a.res.Losses, losses...)
 		a.res.Notes = append(a.res.Notes, notes...)
 	}
-	if err = a.plan(c); err == nil && (len(a.steps) > 0 || how.noteUnchanged) {
-		err = a.run(c, how)
+	if err = a.plan(ctx, c); err == nil && (len(a.steps) > 0 || how.noteUnchanged) {
+		err = a.run(ctx, c, how)
 	}
 	if err != nil {
 		s.keepLosses(a.res.Losses) // for the next result
@@ -142,12 +142,15 @@ func check(c change.Change) error {
 
 // scan looks at what a change adds. Secrets are refused; what else is found is
 // for the writer to know.
-func (s *Store) scan(c change.Change, how How) ([]guard.Finding, error) {
+func (s *Store) scan(ctx context.Context, c change.Change, how How) ([]guard.Finding, error) {
 	if s.opt.Guard == nil {
 		return nil, nil
 	}
 	var all []guard.Finding
 	for _, f := range c.Files {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		after, stays, err := f.After()
 		if err != nil {
 			return nil, err

@@ -78,3 +78,23 @@ func TestBaseHandedOutAgainIsYoung(t *testing.T) {
 		t.Error("it was not kept again")
 	}
 }
+
+// TestWrittenTextsAreKeptOnce: what a change left is in the journal. No base is written
+// for it, and its hash gives the text all the same.
+func TestWrittenTextsAreKeptOnce(t *testing.T) {
+	s := open(t)
+	for _, f := range write(t, s, memory("one", "Text.\n")).Files {
+		s.Keep(f.Path, f.Hash, f.After)
+		if _, err := os.Stat(filepath.Join(s.bases.dir, f.Hash)); err == nil {
+			t.Errorf("%s was kept a second time", f.Path)
+		}
+		if got, ok := s.Base(f.Hash); !ok || got != f.After {
+			t.Errorf("the hash of %s gives %q, %v", f.Path, got, ok)
+		}
+	}
+	const other = "a text that somebody else wrote"
+	s.Keep("one.md", text.Hash(other), other)
+	if _, ok := s.Base(text.Hash(other)); !ok {
+		t.Error("a text that is not in the journal was not kept")
+	}
+}

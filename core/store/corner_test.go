@@ -207,6 +207,7 @@ func TestLossOfTheSameSizeAndTime(t *testing.T) {
 // TestLateWriteToWhatWasDisplaced comes from a program that had the old file open
 // all along: its text has no name any more, and is kept.
 func TestLateWriteToWhatWasDisplaced(t *testing.T) {
+	t.Parallel()
 	sc := scenarios()[2] // edits one.md
 	st := sc.stage(t)
 	f, err := os.OpenFile(filepath.Join(st.dir, "one.md"), os.O_WRONLY|os.O_APPEND, 0)

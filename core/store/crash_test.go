@@ -25,8 +25,9 @@ func TestCrashAtEachInstant(t *testing.T) {
 			t.Run(sc.name+" by "+sys.name, func(t *testing.T) {
 				t.Parallel()
 				after, ops := sc.rehearse(t, sys.missing...)
+				stage := sc.stages(t)
 				for k := 1; k <= ops.n; k++ {
-					st := sc.stage(t)
+					st := stage()
 					st.crashAt(t, sc, k, sys.missing...)
 					st.checkEither(t, after, "crash before "+ops.op(k))
 				}
@@ -52,9 +53,10 @@ func TestCrashInRecovery(t *testing.T) {
 			t.Run(sc.name+" by "+sys.name, func(t *testing.T) {
 				t.Parallel()
 				after, ops := sc.rehearse(t, sys.missing...)
+				stage := sc.stages(t)
 				for k := 1 + i; k <= ops.n; k += stride(3) * (1 + 2*i) {
 					for m := 1; ; m++ {
-						st := sc.stage(t)
+						st := stage()
 						st.crashAt(t, sc, k, sys.missing...)
 						c := &counter{at: map[int]func() error{m: crash}, all: without(sys.missing...)}
 						s := st.open(t, c)
@@ -75,8 +77,9 @@ func TestCrashThenUndo(t *testing.T) {
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
 			_, ops := sc.rehearse(t)
+			stage := sc.stages(t)
 			for k := 1; k <= ops.n; k += stride(3) {
-				st := sc.stage(t)
+				st := stage()
 				st.crashAt(t, sc, k)
 				s := st.open(t, nil)
 				view(t, s)
@@ -112,9 +115,10 @@ func TestCrashThenOutsider(t *testing.T) {
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
 			after, ops := sc.rehearse(t)
+			stage := sc.stages(t)
 			for k := 1; k <= ops.n; k += stride(2) {
 				for _, target := range []string{"MEMORY.md", "one.md", "two.md"} {
-					st := sc.stage(t)
+					st := stage()
 					st.crashAt(t, sc, k)
 					p := filepath.Join(st.dir, target)
 					b, err := os.ReadFile(p)
@@ -158,9 +162,10 @@ func TestOutsiderThenCrash(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%s/%s", sc.name, target, out.name), func(t *testing.T) {
 					t.Parallel()
 					_, ops := sc.rehearse(t)
+					stage := sc.stages(t)
 					for k := 1; k <= ops.n; k += stride(3) {
-						for later := 1; later <= 8; later += stride(2) {
-							st := sc.stage(t)
+						for later := 1 + k%stride(4); later <= 8; later += stride(4) {
+							st := stage()
 							c := &counter{at: map[int]func() error{k + later: crash}}
 							wrote := false
 							c.at[k] = func() error {

@@ -24,8 +24,9 @@ func TestFaultAtEachInstant(t *testing.T) {
 			t.Run(fmt.Sprintf("%v/%s", fault, sc.name), func(t *testing.T) {
 				t.Parallel()
 				after, ops := sc.rehearse(t)
+				stage := sc.stages(t)
 				for k := 1; k <= ops.n; k++ {
-					st := sc.stage(t)
+					st := stage()
 					c := &counter{at: map[int]func() error{k: func() error { return fault }}}
 					r, err := sc.act(t, st.open(t, c))
 					st.checkFailed(t, after, r, err, fault, "fault at "+ops.op(k))
@@ -42,8 +43,9 @@ func TestDiskFullFromAnInstantOn(t *testing.T) {
 			t.Run(sc.name+" by "+sys.name, func(t *testing.T) {
 				t.Parallel()
 				after, ops := sc.rehearse(t, sys.missing...)
+				stage := sc.stages(t)
 				for k := 1; k <= ops.n; k++ {
-					st := sc.stage(t)
+					st := stage()
 					c := &counter{}
 					c.all = func(op, name string) error {
 						if c.n >= k && takesRoom(op) {
@@ -70,8 +72,9 @@ func TestBrokenDiskFromAnInstantOn(t *testing.T) {
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
 			after, ops := sc.rehearse(t)
+			stage := sc.stages(t)
 			for k := 1; k <= ops.n; k++ {
-				st := sc.stage(t)
+				st := stage()
 				c := &counter{}
 				c.all = func(string, string) error {
 					if c.n >= k {

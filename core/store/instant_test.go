@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"mem/core/change"
 	"mem/core/memdir"
 	"mem/core/memfile"
+	"mem/internal/fastdir"
 )
 
 // crashed is what an instant panics with to end an operation as kill -9 does.
@@ -94,16 +94,10 @@ const caselessEnv = "MEM_CASELESS"
 // of durable writes.
 func fastDir(t *testing.T) string {
 	t.Helper()
-	fast := "/dev/shm"
-	if os.Getenv(caselessEnv) != "" || runtime.GOOS != "linux" {
-		fast = ""
-	}
-	dir, err := os.MkdirTemp(fast, "mem-store-")
-	if err != nil {
+	if os.Getenv(caselessEnv) != "" {
 		return t.TempDir()
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
+	return fastdir.New(t)
 }
 
 // tree reads all files of a directory.
@@ -232,6 +226,73 @@ func (sc scenario) stage(t *testing.T) *stage {
 	sc.setup(t, s)
 	st.before, st.newest = tree(t, st.dir), s.journal.lastID()
 	return st
+}
+
+// stages gives the stage of a scenario again and again, each as if it had just been set up, of
+// which there is one at a time.
+func (sc scenario) stages(t *testing.T) func() *stage {
+	t.Helper()
+	st := sc.stage(t)
+	base := filepath.Dir(st.dir)
+	saved := save(t, base)
+	return func() *stage {
+		putBack(t, base, saved)
+		return &stage{dir: st.dir, state: st.state, before: maps.Clone(st.before), newest: st.newest}
+	}
+}
+
+// entry is a file, or a folder, as it was saved.
+type entry struct {
+	path string
+	mode fs.FileMode
+	text []byte
+}
+
+// save keeps all that is below a directory, folders before what is in them.
+func save(t *testing.T, base string) (all []entry) {
+	t.Helper()
+	err := filepath.WalkDir(base, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || p == base {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		e := entry{path: p, mode: info.Mode()}
+		if info.Mode().IsRegular() {
+			e.text, err = os.ReadFile(p)
+		}
+		all = append(all, e)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// putBack makes a directory hold what was saved and nothing else. The folders are others,
+// so that no lock of one that crashed holds.
+func putBack(t *testing.T, base string, saved []entry) {
+	t.Helper()
+	old, err := os.ReadDir(base)
+	for _, e := range old {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(base, e.Name())))
+	}
+	for _, e := range saved {
+		switch {
+		case e.mode.IsDir():
+			err = errors.Join(err, os.Mkdir(e.path, e.mode.Perm()))
+		case e.mode.IsRegular():
+			err = errors.Join(err, os.WriteFile(e.path, e.text, e.mode.Perm()))
+		default:
+			err = errors.Join(err, fmt.Errorf("%s is %v", e.path, e.mode))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (st *stage) open(t *testing.T, c *counter) *Store {

@@ -63,6 +63,7 @@ func titles(t *testing.T, s *Store) []string {
 // with what a failing power supply leaves: all before it stays readable, nothing
 // is done twice, and the next change is recorded.
 func TestTornTail(t *testing.T) {
+	t.Parallel()
 	st, segment := threeChanges(t)
 	whole, err := os.ReadFile(segment)
 	if err != nil {

@@ -13,13 +13,12 @@ import (
 	"mem/core/memdir"
 	"mem/core/memfile"
 	"mem/core/text"
+	"mem/internal/need"
 )
 
 // TestKeepsModeAndOwner changes files that are not as we would make them.
 func TestKeepsModeAndOwner(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("no modes there")
-	}
+	need.System(t, runtime.GOOS != "windows", "no modes there")
 	s := open(t)
 	write(t, s, memory("one", "1"))
 	write(t, s, memory("two", "2"))

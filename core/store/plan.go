@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,9 +17,12 @@ import (
 
 // plan compares what the change expects with what is on disk and merges where
 // they differ.
-func (a *application) plan(c change.Change) error {
+func (a *application) plan(ctx context.Context, c change.Change) error {
 	conflict := &ConflictError{Current: map[string]Current{}}
 	for _, f := range c.Files {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err := a.planFile(f, conflict); err != nil {
 			return err
 		}
@@ -213,14 +217,21 @@ func (a *application) checkNames(p, goes string) error {
 	if err != nil {
 		return nil // the folder does not exist yet
 	}
-	names, err := d.names()
-	if err != nil {
-		return fmt.Errorf("listing the folder of %s: %w", p, err)
+	names, listed := a.names[path.Dir(p)]
+	if !listed {
+		if names, err = d.names(); err != nil {
+			return fmt.Errorf("listing the folder of %s: %w", p, err)
+		}
+		if err := a.store.sweep(d, names); err != nil {
+			return err
+		}
+		// A change of thousands of topics lists their folder once.
+		a.names[path.Dir(p)] = names
 	}
 	if other := otherCase(names, path.Base(p)); other != "" && other != goes {
 		return &memdir.FileError{Path: p, Reason: "differs only by case from " + other + ", which exists", Hint: "write to that one or choose another name"}
 	}
-	return a.store.sweep(d, names)
+	return nil
 }
 
 func (a *application) add(st step, merged bool) {

@@ -188,6 +188,7 @@ func kills(t *testing.T) int {
 }
 
 func TestKilledAtAnyInstant(t *testing.T) {
+	t.Parallel()
 	base := t.TempDir()
 	dir, state := filepath.Join(base, "memory"), filepath.Join(base, "state")
 	var acked []string

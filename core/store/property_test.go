@@ -335,6 +335,7 @@ func (m *machine) Check(t *rapid.T) {
 }
 
 func TestRandomWorkOnOneDirectory(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		base, err := os.MkdirTemp(fastDir(t), "run")
 		if err != nil {

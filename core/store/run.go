@@ -8,14 +8,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"mem/core/change"
 	"mem/core/guard"
-	"mem/core/memdir"
 	"mem/core/memfile"
 	"mem/core/text"
 )
@@ -24,7 +21,8 @@ import (
 type application struct {
 	store   *Store
 	folders *folders
-	files   map[string]*looked // what was found under each path
+	files   map[string]*looked  // what was found under each path
+	names   map[string][]string // of what lies in each folder, once they were asked for
 	res     *Result
 	record  Record
 	steps   []step
@@ -33,14 +31,16 @@ type application struct {
 }
 
 func (s *Store) apply(root *os.Root, findings []guard.Finding, notes []string) *application {
-	return &application{store: s, folders: s.folders(root), files: map[string]*looked{},
+	return &application{store: s, folders: s.folders(root), files: map[string]*looked{}, names: map[string][]string{},
 		res: &Result{Findings: findings, Notes: notes}}
 }
 
 // run journals the planned steps and makes them: first everything that takes
 // room on the disk, then, one after the other, what others see. When one fails,
 // those before it are taken back, which takes no room.
-func (a *application) run(c change.Change, how How) error {
+//
+// It can be cancelled until others see something of it.
+func (a *application) run(ctx context.Context, c change.Change, how How) error {
 	s := a.store
 	order(a.steps)
 	id, err := s.nextID()
@@ -58,7 +58,7 @@ func (a *application) run(c change.Change, how How) error {
 	if err := s.journal.append(a.record, a.steps); err != nil {
 		return err
 	}
-	if err := a.prepare(); err != nil {
+	if err := a.prepare(ctx); err != nil {
 		return a.fail(0, err)
 	}
 	for i := range a.steps {
@@ -110,9 +110,12 @@ func (a *application) note(err error) {
 
 // prepare writes the new texts to temporary files and makes them and the
 // journal durable, all at once.
-func (a *application) prepare() error {
+func (a *application) prepare(ctx context.Context) error {
 	syncs := []func() error{a.store.journal.sync}
 	for i := range a.steps {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		st := &a.steps[i]
 		d, err := a.folders.of(st.Path, st.stays)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -272,11 +275,6 @@ func (a *application) fail(failed int, cause error) error {
 	return &unfinishedError{errors.Join(append([]error{cause}, errs...)...)}
 }
 
-// unfinishedError is a failure after which not every file is as it was.
-type unfinishedError struct{ error }
-
-func (e *unfinishedError) Unwrap() error { return e.error }
-
 // unprepare removes the temporary file of a step that was not made.
 func (a *application) unprepare(st *step) error {
 	if !st.prepared {
@@ -287,30 +285,6 @@ func (a *application) unprepare(st *step) error {
 		return err
 	}
 	return d.remove(st.Temp)
-}
-
-// explain adds the place and the way out to the errors that people meet.
-func (s *Store) explain(err error) error {
-	var conflict *ConflictError
-	var file *memdir.FileError
-	var locked *LockedError
-	var unfinished *unfinishedError
-	switch {
-	case errors.As(err, &unfinished):
-		return fmt.Errorf("%s: %w", s.dir, err)
-	case errors.As(err, &conflict):
-		return conflict
-	case errors.As(err, &file), errors.As(err, &locked), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
-	}
-	way := "Try again; if it stays so, check the disk"
-	switch {
-	case errors.Is(err, syscall.ENOSPC):
-		way = "Free some space and try again"
-	case errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "read-only file system"):
-		way = "Make it writable for this user, or choose another directory with --memory-dir (XDG_STATE_HOME for the state)"
-	}
-	return fmt.Errorf("%s: %w. Nothing was changed. %s", s.dir, err, way)
 }
 
 // nextID gives an id later than those of all changes.

@@ -26,6 +26,7 @@ func paths(losses []Loss) []string {
 // TestVanish tells what another program does to the files, which losses that is,
 // and what the index is when all of them are restored.
 func TestVanish(t *testing.T) {
+	t.Parallel()
 	const one, two, three = "- [one](one.md) — about one\n", "- [two](two.md) — about two\n", "- [three](three.md) — about three\n"
 	const all = three + two + one
 	remove := func(t *testing.T, s *Store, names ...string) {

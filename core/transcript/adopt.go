@@ -22,18 +22,38 @@ import (
 // AdoptOptions says what is taken over, and into what.
 type AdoptOptions struct {
 	// Old is the directory that the project had, or its memory directory, or the
-	// client's folder for it.
+	// client's folder for it, or the id that FindMoved gives it.
 	Old     string
 	Project project.Project // into which
 	Store   *store.Store    // of its memory directory
 	Guard   store.Scanner   // what it finds stays behind, unless How allows it
+	// Redact gives a text without secrets: a path has to be named in what is kept of the
+	// adoption. nil leaves texts as they are.
+	Redact  func(string) string
 	How     store.How
 	Limits  memdir.Limits
 	Version string // of mem, noted in the copies of the sessions
 	// StillThere lets a project be taken over whose directory exists.
 	StillThere bool
-	// Progress is called with the bytes of the sessions copied so far and in all.
-	Progress func(done, total int64)
+	// Progress, which may be nil, is told the bytes of transcripts that are done and those
+	// to be done, for each part of the work.
+	Progress func(what string, done, total int64)
+}
+
+// of gives what is told of one part of the work, nil where nobody listens.
+func (o AdoptOptions) of(what string) func(done, total int64) {
+	if o.Progress == nil {
+		return nil
+	}
+	return func(done, total int64) { o.Progress(what, done, total) }
+}
+
+// redacted is a text for people and for what is kept.
+func (o AdoptOptions) redacted(s string) string {
+	if o.Redact == nil {
+		return s
+	}
+	return o.Redact(s)
 }
 
 // Adopted is what was taken over.
@@ -122,7 +142,7 @@ func (out *Adopted) sessions(ctx context.Context, env settings.Env, o AdoptOptio
 		return fmt.Errorf("the memory was taken over (change %s), the sessions were not: %w", out.Change, err)
 	}
 	out.ID = a.ID
-	out.Sessions, err = Archive(ctx, env, list, ArchiveOptions{Directory: directory, Version: o.Version, Progress: o.Progress, adopted: a.ID})
+	out.Sessions, err = Archive(ctx, env, list, ArchiveOptions{Directory: directory, Version: o.Version, Progress: o.of("copying sessions"), adopted: a.ID})
 	if err != nil {
 		return fmt.Errorf("the memory was taken over, and not all sessions; call again to go on: %w", err)
 	}
@@ -131,24 +151,28 @@ func (out *Adopted) sessions(ctx context.Context, env settings.Env, o AdoptOptio
 
 // findOld finds what there is of the project that is asked for.
 func findOld(ctx context.Context, env settings.Env, o AdoptOptions) (*Moved, error) {
+	m, err := byID(ctx, env, o)
+	if m != nil || err != nil {
+		return m, err
+	}
 	old, err := project.Absolute(o.Old, env.ProjectOptions())
 	if err != nil {
 		return nil, err
 	}
-	m := &Moved{Root: old}
+	m = &Moved{Root: old}
 	switch {
 	case filepath.Base(filepath.Dir(old)) == projectsDir && isFolder(filepath.Join(old, "memory")): // the client's folder
-		err = m.ofMemory(ctx, env, filepath.Join(old, "memory"))
+		err = m.ofMemory(ctx, env, o, filepath.Join(old, "memory"))
 	case hasIndex(old):
-		err = m.ofMemory(ctx, env, old)
+		err = m.ofMemory(ctx, env, o, old)
 	case !o.StillThere && !gone(old):
 		err = fmt.Errorf("%s is still there, so it did not move: its sessions and memory are its own. A person can take them over all the same by saying so", memdir.ShownName(old))
 	default:
 		// Clients know a directory by its real path, or by the one that they were given.
 		m.Root = realPath(old)
-		if err = m.ofPath(ctx, env); err == nil && len(m.list) == 0 && !isFolder(memoryOf(env, m.Root)) {
+		if err = m.ofPath(ctx, env, o); err == nil && len(m.list) == 0 && !isFolder(memoryOf(env, m.Root)) {
 			m.Root = old
-			err = m.ofPath(ctx, env)
+			err = m.ofPath(ctx, env, o)
 		}
 	}
 	if err != nil {
@@ -161,15 +185,37 @@ func findOld(ctx context.Context, env settings.Env, o AdoptOptions) (*Moved, err
 	return m, nil
 }
 
+// byID finds the project of an id, nil where none is given or it is that of none.
+func byID(ctx context.Context, env settings.Env, o AdoptOptions) (*Moved, error) {
+	if !isMovedID(o.Old) {
+		return nil, nil
+	}
+	list, err := lost(ctx, env, o.Project, o.Progress)
+	if err != nil {
+		return nil, err
+	}
+	var found *Moved
+	for _, m := range list {
+		if !strings.HasPrefix(movedID(m.Root), o.Old) {
+			continue
+		}
+		if found != nil {
+			return nil, fmt.Errorf("%s begins the ids of several projects: give more of it, as mem-mcp adopt shows it", o.Old)
+		}
+		found = m
+	}
+	return found, nil
+}
+
 // ofMemory finds the sessions that lie beside a memory directory, as the client
 // keeps them.
-func (m *Moved) ofMemory(ctx context.Context, env settings.Env, dir string) error {
+func (m *Moved) ofMemory(ctx context.Context, env settings.Env, o AdoptOptions, dir string) error {
 	m.Memory = dir
 	folder := filepath.Dir(dir)
 	if filepath.Base(filepath.Dir(folder)) != projectsDir {
 		return nil
 	}
-	all, err := Find(ctx, env, FindOptions{Dirs: []string{folder}, Shallow: true})
+	all, err := Find(ctx, env, FindOptions{Dirs: []string{folder}, Shallow: true, Progress: o.of("looking for sessions")})
 	if err != nil {
 		return err
 	}
@@ -186,8 +232,8 @@ func (m *Moved) ofMemory(ctx context.Context, env settings.Env, dir string) erro
 }
 
 // ofPath finds the sessions of a directory and of those below it.
-func (m *Moved) ofPath(ctx context.Context, env settings.Env) error {
-	all, err := Find(ctx, env, FindOptions{Shallow: true})
+func (m *Moved) ofPath(ctx context.Context, env settings.Env, o AdoptOptions) error {
+	all, err := Find(ctx, env, FindOptions{Shallow: true, Progress: o.of("looking for sessions")})
 	if err != nil {
 		return err
 	}
@@ -242,12 +288,15 @@ func (out *Adopted) memory(ctx context.Context, o AdoptOptions, m *Moved, before
 		return err
 	}
 	name := lastElement(m.Root)
+	if o.redacted(m.Root) != m.Root {
+		name = "" // the second names of topics are made from it
+	}
 	t := takeover{old: old, here: here.View, name: name, guard: o.Guard, allow: o.How.AllowSecrets,
 		to: map[string]string{}, taken: map[string]bool{}, before: map[string]Arrived{}, came: out.came, out: out}
 	for _, a := range before {
 		maps.Copy(t.before, a.Files)
 	}
-	c := change.Change{Op: "adopt", Title: "take over the memory of " + memdir.Shown(m.Root, 120)}
+	c := change.Change{Op: "adopt", Title: "take over the memory of " + memdir.Shown(o.redacted(m.Root), 120)}
 	if c.Files, err = t.files(ctx); err != nil || len(c.Files) == 0 {
 		return err
 	}

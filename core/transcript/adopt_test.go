@@ -14,6 +14,7 @@ import (
 	"mem/core/guard"
 	"mem/core/project"
 	"mem/core/store"
+	"mem/internal/need"
 )
 
 // move is a project that was at w/old and is at w/new, with the client's folders.
@@ -278,9 +279,7 @@ func TestAdoptOfTheSameSlug(t *testing.T) {
 
 func TestAdoptThroughSymlink(t *testing.T) {
 	m := newMove(t, map[string]string{"MEMORY.md": "- [A](a.md) — x\n", "a.md": "old\n"}, nil)
-	if err := os.Symlink(m.path("w"), m.path("link")); err != nil {
-		t.Skip(err)
-	}
+	need.Link(t, m.path("w"), m.path("link"))
 	o := m.options()
 	o.Old = m.path("link", "old")
 	if got, err := Adopt(t.Context(), m.env, o); err != nil || got.From != m.old || len(got.Files) != 2 {
@@ -357,7 +356,7 @@ func TestFindMoved(t *testing.T) {
 	m.session(filepath.Join(m.now, "deleted"), id(7), tool(filepath.Join(m.now, "deleted"), "main", "main.go"), time.Minute) // its own
 	m.untouched()
 
-	got, err := FindMoved(t.Context(), m.env, m.project)
+	got, err := FindMoved(t.Context(), m.env, m.project, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -380,7 +379,7 @@ func TestFindMoved(t *testing.T) {
 	if _, err := Adopt(t.Context(), m.env, o); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = FindMoved(t.Context(), m.env, m.project); err != nil || got[0].Adopted == "" || got[0].Certain {
+	if got, err = FindMoved(t.Context(), m.env, m.project, nil); err != nil || got[0].Adopted == "" || got[0].Certain {
 		t.Errorf("after it was taken over: %+v, %v", got[0], err)
 	}
 }

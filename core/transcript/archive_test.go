@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mem/core/atomicfile"
-	"mem/core/transcript/transcripttest"
+	"mem/internal/need"
 )
 
 func (h *home) archive(list []*Session) *Archived {
@@ -397,7 +397,7 @@ func FuzzArchive(f *testing.F) {
 }
 
 func TestNoPermission(t *testing.T) {
-	if transcripttest.AsNobody(t) {
+	if need.AsNobody(t) {
 		return
 	}
 	h := newHome(t)

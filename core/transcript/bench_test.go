@@ -13,6 +13,7 @@ import (
 
 	"mem/core/transcript"
 	"mem/core/transcript/transcripttest"
+	"mem/internal/need"
 )
 
 // benchFile writes the transcript that the benchmarks read: 10 MB, or as many as
@@ -132,10 +133,7 @@ func BenchmarkRead(b *testing.B) {
 		}
 	})
 	b.Run("jq", func(b *testing.B) {
-		jq, err := exec.LookPath("jq")
-		if err != nil {
-			b.Skip("NOT MEASURED: jq is not installed")
-		}
+		jq := need.Program(b, "jq")
 		b.SetBytes(f.Size)
 		for b.Loop() {
 			cmd := exec.Command(jq, "-c", "[.type,.uuid,.parentUuid]", f.Name())
@@ -145,9 +143,7 @@ func BenchmarkRead(b *testing.B) {
 		}
 	})
 	b.Run("encoding-json", func(b *testing.B) {
-		if f.Size > 2e9 {
-			b.Skip("NOT MEASURED: it takes minutes over 2 GB")
-		}
+		need.Asked(b, f.Size <= 2e9, "NOT MEASURED: it takes minutes over 2 GB")
 		b.SetBytes(f.Size)
 		for b.Loop() {
 			d := json.NewDecoder(io.NewSectionReader(f, 0, f.Size))

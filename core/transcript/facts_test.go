@@ -283,60 +283,6 @@ func TestFactsCacheTogether(t *testing.T) {
 	}
 }
 
-// TestListing is about the time that `sessions` takes over a thousand files whose facts are known.
-func TestListing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a second")
-	}
-	h, o := thousand(t)
-	h.find(o)
-	best := time.Hour
-	for range 5 {
-		start := time.Now()
-		if got := h.find(o); len(got.List) != 1000 {
-			t.Fatal(len(got.List))
-		}
-		best = min(best, time.Since(start))
-	}
-	t.Logf("1,000 sessions in %v", best)
-	// The promise is 100 ms; under the race detector and on a busy machine there is no
-	// telling, so that only what is wrong by far fails here. BenchmarkListing measures.
-	if best > time.Second {
-		t.Errorf("listing 1,000 sessions takes %v", best)
-	}
-}
-
-// thousand makes as many sessions of a project, in three folders, with subagents.
-func thousand(t testing.TB) (*home, FindOptions) {
-	t.Helper()
-	h := newHome(t)
-	p := h.repository("proj")
-	dirs := []string{p.Root, h.mkdir("w/proj/core"), h.worktree(p, h.path("w", "tree"))}
-	for i := range 1000 {
-		cwd := dirs[i%3]
-		path := h.session(cwd, id(i), chat(cwd, strings.Repeat("a prompt of some length ", 10), "answer", "more"), time.Duration(i)*time.Minute)
-		if i%4 == 0 {
-			for n := range 3 {
-				h.write(filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents", fmt.Sprintf("agent-%d.jsonl", n)), chat(cwd, "sub"))
-				h.write(filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents", fmt.Sprintf("agent-%d.meta.json", n)), `{"agentType":"Explore","description":"look"}`)
-			}
-		}
-	}
-	return h, FindOptions{Project: p}
-}
-
-func BenchmarkListing(b *testing.B) {
-	h, o := thousand(b)
-	if _, err := Find(b.Context(), h.env, o); err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if s, err := Find(b.Context(), h.env, o); err != nil || len(s.List) != 1000 {
-			b.Fatal(err)
-		}
-	}
-}
-
 // BenchmarkFirstLook is the listing of sessions of which nothing is known yet: 20
 // transcripts of 5 MB, shaped like real ones.
 func BenchmarkFirstLook(b *testing.B) {

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mem/core/project"
-	"mem/core/transcript/transcripttest"
+	"mem/internal/need"
 )
 
 func TestFindProject(t *testing.T) {
@@ -83,9 +83,7 @@ func TestFindThroughSymlink(t *testing.T) {
 	h := newHome(t)
 	p := h.repository("proj")
 	link := h.path("w", "link")
-	if err := os.Symlink(p.Root, link); err != nil {
-		t.Skip(err)
-	}
+	need.Link(t, p.Root, link)
 	// The client may have been told of the directory by the path with the link.
 	h.session(link, id(1), chat(link, "through a link"), time.Hour)
 	if got := ids(h.find(FindOptions{Project: h.project(link)})); !slices.Equal(got, []string{id(1)}) {
@@ -248,7 +246,7 @@ func TestFindBadFiles(t *testing.T) {
 }
 
 func TestFindNoPermission(t *testing.T) {
-	if transcripttest.AsNobody(t) {
+	if need.AsNobody(t) {
 		return
 	}
 	h := newHome(t)
@@ -395,9 +393,7 @@ func TestFindWhileFilesGrow(t *testing.T) {
 // TestFindSamples looks for what the real client wrote.
 func TestFindSamples(t *testing.T) {
 	dir := os.Getenv("MEM_SAMPLES")
-	if dir == "" {
-		t.Skip("MEM_SAMPLES names no folder of transcripts")
-	}
+	need.Asked(t, dir != "", "MEM_SAMPLES names no folder of transcripts")
 	h := newHome(t)
 	list, err := os.ReadDir(dir)
 	if err != nil {

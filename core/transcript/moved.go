@@ -3,6 +3,8 @@ package transcript
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +28,8 @@ import (
 // Moved is a project whose directory is gone and that may be one that exists now under
 // another path.
 type Moved struct {
+	// ID names it where its path cannot be told: the beginning of the hash of that.
+	ID       string    `json:"id"`
 	Root     string    `json:"root"`              // where it was
 	Folders  []string  `json:"folders"`           // of the client, with its sessions
 	Memory   string    `json:"memory,omitempty"`  // its memory directory, where there is one
@@ -63,44 +67,31 @@ const (
 
 // FindMoved finds the projects whose directory is gone and that may be p under an
 // earlier path, the likeliest first. They are found by the directories that the client's transcripts
-// name; a project without transcripts can only be taken over by its path.
-func FindMoved(ctx context.Context, env settings.Env, p project.Project) ([]Moved, error) {
-	all, err := Find(ctx, env, FindOptions{Shallow: true})
+// name; a project without transcripts can only be taken over by its path. progress, which may be nil, is told
+// the bytes of transcripts that are done and those to be done, for each part of the work.
+func FindMoved(ctx context.Context, env settings.Env, p project.Project, progress func(what string, done, total int64)) ([]Moved, error) {
+	byTime, err := lost(ctx, env, p, progress)
 	if err != nil {
 		return nil, err
 	}
-	groups := map[string]*Moved{}
-	own := newOwner(env, p)
-	for _, s := range all.List {
-		if s.Cwd == "" || s.Origin == OriginArchive && s.From != "" || !filepath.IsAbs(s.Cwd) || !gone(s.Cwd) || own.owns(s.Cwd) {
-			continue
-		}
-		root := lostRoot(env, s.Cwd)
-		if groups[root] == nil {
-			groups[root] = &Moved{Root: root}
-		}
-		groups[root].list = append(groups[root].list, s)
-	}
-	for _, root := range slices.Sorted(maps.Keys(groups)) { // a subdirectory belongs to what it lay in
-		for _, other := range slices.Sorted(maps.Keys(groups)) {
-			if groups[root] != nil && groups[other] != nil && below(env.GOOS, other, root) {
-				groups[root].list = append(groups[root].list, groups[other].list...)
-				delete(groups, other)
-			}
-		}
-	}
 	adopted := readAdoptions(env)
-	byTime := slices.Collect(maps.Values(groups))
-	for _, m := range byTime {
-		m.fill(env)
-	}
 	slices.SortFunc(byTime, func(a, b *Moved) int { return b.LastUsed.Compare(a.LastUsed) })
 	var list []Moved
+	searched, total := int64(0), int64(0)
+	for _, m := range byTime[:min(len(byTime), maxJudged)] {
+		total += m.evidence()
+	}
 	for i, m := range byTime {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		m.judge(ctx, p, i < maxJudged)
+		if i < maxJudged {
+			searched += m.evidence()
+		}
+		if progress != nil {
+			progress("comparing projects", searched, total)
+		}
 		if m.score == 0 {
 			continue
 		}
@@ -119,6 +110,88 @@ func FindMoved(ctx context.Context, env settings.Env, p project.Project) ([]Move
 		return strings.Compare(a.Root, b.Root)
 	})
 	return list, nil
+}
+
+// lost finds the projects whose directory is gone, p itself left out, each with its id.
+func lost(ctx context.Context, env settings.Env, p project.Project, progress func(what string, done, total int64)) ([]*Moved, error) {
+	o := FindOptions{Shallow: true}
+	if progress != nil {
+		o.Progress = func(done, total int64) { progress("looking for projects", done, total) }
+	}
+	all, err := Find(ctx, env, o)
+	if err != nil {
+		return nil, err
+	}
+	groups := map[string]*Moved{}
+	own := newOwner(env, p)
+	for _, s := range all.List {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if s.Cwd == "" || s.Origin == OriginArchive && s.From != "" || !filepath.IsAbs(s.Cwd) || !gone(s.Cwd) || own.owns(s.Cwd) {
+			continue
+		}
+		root := lostRoot(env, s.Cwd)
+		if groups[root] == nil {
+			groups[root] = &Moved{Root: root}
+		}
+		groups[root].list = append(groups[root].list, s)
+	}
+	for _, root := range slices.Sorted(maps.Keys(groups)) { // a subdirectory belongs to what it lay in
+		for _, other := range slices.Sorted(maps.Keys(groups)) {
+			if groups[root] != nil && groups[other] != nil && below(env.GOOS, other, root) {
+				groups[root].list = append(groups[root].list, groups[other].list...)
+				delete(groups, other)
+			}
+		}
+	}
+	list := slices.Collect(maps.Values(groups))
+	for _, m := range list {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		slices.SortFunc(m.list, func(a, b *Session) int { return b.Modified.Compare(a.Modified) })
+		m.fill(env)
+	}
+	name(list)
+	return list, nil
+}
+
+// minMovedID is how long the id of a project that moved is, in hexadecimal digits: four
+// thousand million are enough for those that one disk knows.
+const minMovedID = 8
+
+// name gives projects ids that tell them apart.
+func name(list []*Moved) {
+	for n := minMovedID; ; n++ {
+		seen := map[string]bool{}
+		for _, m := range list {
+			m.ID = movedID(m.Root)[:n]
+			seen[m.ID] = true
+		}
+		if len(seen) == len(list) || n == 2*sha256.Size {
+			return
+		}
+	}
+}
+
+func movedID(root string) string {
+	sum := sha256.Sum256([]byte(root))
+	return hex.EncodeToString(sum[:])
+}
+
+// isMovedID reports whether what a person gave is an id and no path.
+func isMovedID(s string) bool {
+	return len(s) >= minMovedID && len(s) <= 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// evidence is how many bytes of its sessions are searched for files.
+func (m *Moved) evidence() int64 {
+	n := int64(0)
+	for _, s := range m.list[:min(len(m.list), evidenceSessions)] {
+		n += min(s.Size, maxEvidence)
+	}
+	return n
 }
 
 // lostRoot is the directory that kept the memory of a working directory that is gone:
@@ -189,7 +262,6 @@ func (m *Moved) judge(ctx context.Context, p project.Project, search bool) {
 	if !search {
 		return
 	}
-	slices.SortFunc(m.list, func(a, b *Session) int { return b.Modified.Compare(a.Modified) })
 	if files := m.touched(ctx); len(files) > 0 {
 		here := 0
 		for _, f := range files {

@@ -18,6 +18,7 @@ import (
 	"unsafe"
 
 	"mem/core/transcript/transcripttest"
+	"mem/internal/need"
 )
 
 func readString(t *testing.T, s string, o Options) *Transcript {
@@ -271,8 +272,8 @@ func TestOpenFile(t *testing.T) {
 		return
 	}
 	pipe := filepath.Join(dir, "pipe.jsonl")
-	if out, err := exec.Command("mkfifo", pipe).CombinedOutput(); err != nil {
-		t.Skipf("no mkfifo: %s %v", out, err)
+	if out, err := exec.Command(need.Program(t, "mkfifo"), pipe).CombinedOutput(); err != nil {
+		t.Fatalf("mkfifo: %s %v", out, err)
 	}
 	done := make(chan error, 1)
 	go func() {

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mem/internal/need"
 )
 
 // recording begins a recording of two entries.
@@ -336,9 +338,7 @@ const (
 )
 
 func TestAppendFromManyProcesses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts 32 processes")
-	}
+	need.Asked(t, !testing.Short(), "starts 32 processes")
 	h := newHome(t)
 	var all []*exec.Cmd
 	for i := range writers {
@@ -378,9 +378,7 @@ func TestAppendFromManyProcesses(t *testing.T) {
 // TestAppendingProcess is one of those processes.
 func TestAppendingProcess(t *testing.T) {
 	dir := os.Getenv(writerDirectory)
-	if dir == "" {
-		t.Skip("part of TestAppendFromManyProcesses")
-	}
+	need.Asked(t, dir != "", "part of TestAppendFromManyProcesses")
 	h := newHome(t)
 	h.env.StateDir = filepath.Join(dir, "state", "mem")
 	for i := range writerTurns {

@@ -7,15 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mem/internal/need"
 )
 
 // TestSamples reads the transcripts below MEM_SAMPLES, which a real client
 // wrote. A problem is only there where the file name says so below.
 func TestSamples(t *testing.T) {
 	root := os.Getenv("MEM_SAMPLES")
-	if root == "" {
-		t.Skip("MEM_SAMPLES names no folder of transcripts")
-	}
+	need.Asked(t, root != "", "MEM_SAMPLES names no folder of transcripts")
 	seen := 0
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(p, ".jsonl") {
@@ -56,9 +56,7 @@ func TestSamples(t *testing.T) {
 // parent is the resume point of that part of the file.
 func TestSamplesResume(t *testing.T) {
 	root := os.Getenv("MEM_SAMPLES")
-	if root == "" {
-		t.Skip("MEM_SAMPLES names no folder of transcripts")
-	}
+	need.Asked(t, root != "", "MEM_SAMPLES names no folder of transcripts")
 	files, err := filepath.Glob(filepath.Join(root, "*", "*.jsonl"))
 	if err != nil {
 		t.Fatal(err)

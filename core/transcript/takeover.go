@@ -149,8 +149,11 @@ func (t *takeover) refuse(p, content string) string {
 	if memdir.CheckTopicPath(p) != nil {
 		return "mem does not write a file of this name"
 	}
-	if t.guard != nil && !t.allow {
-		for _, f := range t.guard.Added(nil, []byte(content)) {
+	if t.guard == nil || t.allow {
+		return ""
+	}
+	for _, s := range []string{content, p} { // a name is a text like any other
+		for _, f := range t.guard.Added(nil, []byte(s)) {
 			if f.Kind == guard.KindSecret || f.Kind == guard.KindIncomplete {
 				return "the guard refuses it: " + f.Reason
 			}

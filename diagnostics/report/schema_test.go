@@ -19,6 +19,7 @@ import (
 	"mem/diagnostics"
 	"mem/diagnostics/report"
 	"mem/diagnostics/rules"
+	"mem/internal/need"
 )
 
 // The module that holds the official schema of SARIF 2.1.0 (with errata 01) as a
@@ -37,7 +38,7 @@ func officialSchema(t *testing.T) string {
 	out, err := cmd.Output()
 	var module struct{ Dir, Sum, Error string }
 	if jsonErr := json.Unmarshal(out, &module); err != nil || jsonErr != nil || module.Dir == "" {
-		missing(t, fmt.Sprintf("the official schema of SARIF: go mod download %s: %v %s", schemaModule, err, module.Error))
+		need.That(t, "the official schema of SARIF", fmt.Errorf("go mod download %s: %v %s", schemaModule, err, module.Error))
 	}
 	if module.Sum != schemaSum {
 		t.Fatalf("%s has the sum %s, want %s", schemaModule, module.Sum, schemaSum)
@@ -59,26 +60,6 @@ func officialSchema(t *testing.T) string {
 		t.Fatalf("%s has no schema: %v", schemaFile, err)
 	}
 	return src
-}
-
-// missing says loudly that something could not be tested; with MEM_REQUIRE=all it
-// fails. scripts and Makefile collect these.
-func missing(t *testing.T, what string) {
-	t.Helper()
-	if os.Getenv("MEM_REQUIRE") == "all" {
-		t.Fatalf("cannot be tested here: %s", what)
-	}
-	if file := os.Getenv("MEM_UNTESTED"); file != "" {
-		f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintln(f, what)
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Skipf("NOT TESTED: %s", what)
 }
 
 // TestSchema validates what we write against the official schema: all shapes of

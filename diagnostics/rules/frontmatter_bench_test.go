@@ -13,10 +13,11 @@ import (
 	"mem/diagnostics"
 	"mem/diagnostics/diagtest"
 	"mem/diagnostics/rules"
+	"mem/internal/cputime"
 )
 
 // checkFront runs the rules of the frontmatter over files, without what was kept of
-// an earlier check, and gives how long that took.
+// an earlier check, and gives the processor time of that.
 func checkFront(t testing.TB, files fstest.MapFS) (took time.Duration) {
 	t.Helper()
 	all := slices.DeleteFunc(rules.All(), func(r diagnostics.Rule) bool { return !slices.Contains(frontRules, r.ID) })
@@ -32,13 +33,13 @@ func checkFront(t testing.TB, files fstest.MapFS) (took time.Duration) {
 	var last time.Duration
 	for _, e := range []*diagnostics.Engine{{}, {}, {Rules: all}} { // without rules it costs something, too
 		s := diagnostics.NewSnapshot(v, nil, nil, memdir.Stamp{Now: diagtest.Now}, nil)
-		start := time.Now()
-		r, err := e.Check(context.Background(), s, diagnostics.Scope{})
-		if err != nil || len(r.Failures) > 0 {
-			t.Fatal(err, r.Failures)
-		}
-		took = time.Since(start) - last
-		last = time.Since(start)
+		used := cputime.Of(t, func() {
+			r, err := e.Check(context.Background(), s, diagnostics.Scope{})
+			if err != nil || len(r.Failures) > 0 {
+				t.Fatal(err, r.Failures)
+			}
+		})
+		took, last = used-last, used
 	}
 	return took
 }

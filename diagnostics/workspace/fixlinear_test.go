@@ -10,6 +10,7 @@ import (
 	"mem/core/memdir"
 	"mem/diagnostics"
 	"mem/diagnostics/workspace"
+	"mem/internal/cputime"
 )
 
 // findings gives a memory directory in which each of n lines of one file, made by
@@ -50,34 +51,32 @@ func TestFixesAreLinear(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			few, many := c.files(c.small), c.files(4*c.small)
-			var quick, slow time.Duration
-			for round := range 12 {
-				quick, slow = least(quick, mending(t, few, c.small)), least(slow, mending(t, many, 4*c.small))
-				if ratio := float64(slow) / float64(quick); ratio < most {
-					t.Logf("%v and %v: %.1f times as long, round %d", quick, slow, ratio, round+1)
-					return
-				}
-			}
-			t.Errorf("%d %s are mended in %v, %d in %v: %.1f times as long, want less than %.0f", c.small, c.name, quick, 4*c.small, slow, float64(slow)/float64(quick), most)
+			cputime.Linear(t, 6, most,
+				func() time.Duration { return mending(t, few, c.small) },
+				func() time.Duration { return mending(t, many, 4*c.small) })
 		})
 	}
 }
 
-// mending gives how long it takes to read a directory and mend all that can be.
+// mending gives the processor time that it takes to read a directory and mend all that can be.
 func mending(t *testing.T, files map[string]string, atLeast int) time.Duration {
+	t.Helper()
 	src := source(files)
-	began := time.Now()
-	v, err := memdir.Read(context.Background(), src, memdir.NewCacheOf(64<<20), memdir.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := diagnostics.NewSnapshot(v, nil, nil, memdir.Stamp{Now: now}, nil)
-	f, err := workspace.NewEngine(nil).FixAll(context.Background(), s, diagnostics.FixOptions{Unsafe: true, Accept: workspace.NoNewSecrets(nil)})
+	var f *diagnostics.Fixed
+	var err error
+	took := cputime.Of(t, func() {
+		var v *memdir.View
+		if v, err = memdir.Read(context.Background(), src, memdir.NewCacheOf(64<<20), memdir.Limits{}); err != nil {
+			return
+		}
+		s := diagnostics.NewSnapshot(v, nil, nil, memdir.Stamp{Now: now}, nil)
+		f, err = workspace.NewEngine(nil).FixAll(context.Background(), s, diagnostics.FixOptions{Unsafe: true, Accept: workspace.NoNewSecrets(nil)})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(f.Applied) < atLeast {
 		t.Fatalf("only %d of %d were mended: %v", len(f.Applied), atLeast, f.Refused[:min(len(f.Refused), 3)])
 	}
-	return time.Since(began)
+	return took
 }

@@ -10,11 +10,11 @@ import (
 	"mem/diagnostics"
 	"mem/diagnostics/workspace"
 	"mem/internal/bench/corpus"
+	"mem/internal/cputime"
 )
 
 // TestChecksAreLinear: four times the topics, or the lines of an index, take about
-// four times as long, where what is quadratic takes sixteen times. Other programs of
-// the machine disturb a measurement, but hardly all of several.
+// four times as long, where what is quadratic takes sixteen times.
 func TestChecksAreLinear(t *testing.T) {
 	const most = 8.0
 	for _, c := range []struct {
@@ -24,15 +24,9 @@ func TestChecksAreLinear(t *testing.T) {
 	}{{"topics", corpus.Files, 1_000}, {"lines of an index", corpus.IndexFiles, 2_500}} {
 		t.Run(c.name, func(t *testing.T) {
 			few, many := source(c.files(c.small)), source(c.files(4*c.small))
-			var quick, slow time.Duration
-			for round := range 6 {
-				quick, slow = least(quick, took(t, few)), least(slow, took(t, many))
-				if ratio := float64(slow) / float64(quick); ratio < most {
-					t.Logf("%v and %v: %.1f times as long, round %d", quick, slow, ratio, round+1)
-					return
-				}
-			}
-			t.Errorf("%d %s are checked in %v, %d in %v: %.1f times as long, want less than %.0f", c.small, c.name, quick, 4*c.small, slow, float64(slow)/float64(quick), most)
+			cputime.Linear(t, 6, most,
+				func() time.Duration { return checking(t, few) },
+				func() time.Duration { return checking(t, many) })
 		})
 	}
 }
@@ -45,29 +39,25 @@ func source(files map[string]string) fstest.MapFS {
 	return src
 }
 
-// least gives the lesser of two times; 0 is none.
-func least(a, b time.Duration) time.Duration {
-	if a == 0 {
-		return b
-	}
-	return min(a, b)
-}
-
-// took gives how long it takes to read a directory and check it, without the search
-// for secrets.
-func took(t *testing.T, src fstest.MapFS) time.Duration {
-	began := time.Now()
-	v, err := memdir.Read(context.Background(), src, memdir.NewCacheOf(64<<20), memdir.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := diagnostics.NewSnapshot(v, nil, nil, memdir.Stamp{Now: now}, nil)
-	r, err := workspace.NewEngine(nil).Check(context.Background(), s, diagnostics.Scope{})
+// checking gives the processor time that it takes to read a directory and check it, without
+// the search for secrets.
+func checking(t *testing.T, src fstest.MapFS) time.Duration {
+	t.Helper()
+	var r *diagnostics.Result
+	var err error
+	took := cputime.Of(t, func() {
+		var v *memdir.View
+		if v, err = memdir.Read(context.Background(), src, memdir.NewCacheOf(64<<20), memdir.Limits{}); err != nil {
+			return
+		}
+		s := diagnostics.NewSnapshot(v, nil, nil, memdir.Stamp{Now: now}, nil)
+		r, err = workspace.NewEngine(nil).Check(context.Background(), s, diagnostics.Scope{})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.Files != len(src) || len(r.Findings) == 0 {
 		t.Fatalf("%d of %d files were checked, %d findings", r.Files, len(src), len(r.Findings))
 	}
-	return time.Since(began)
+	return took
 }

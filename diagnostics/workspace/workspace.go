@@ -205,6 +205,39 @@ func (d *Directory) Typed(ctx context.Context, last *diagnostics.Snapshot, buffe
 	return d.snapshot(ctx, last, buffers)
 }
 
+// Ahead is a look at a directory that somebody is about to change.
+type Ahead struct {
+	d    *Directory
+	read chan struct{} // closed when view is there
+	src  fs.FS
+	view *memdir.View // nil where it could not be read
+}
+
+// Ahead begins to read the directory, while the caller changes files in it.
+func (d *Directory) Ahead(ctx context.Context) *Ahead {
+	a := &Ahead{d: d, read: make(chan struct{})}
+	go func() {
+		defer close(a.read)
+		var err error
+		if a.src, err = d.disk(); err == nil {
+			a.view, _ = memdir.Read(ctx, a.src, d.views, d.limits) // After reads again and says why
+		}
+	}()
+	return a
+}
+
+// After gives the directory with the files at the given paths as they are now, others
+// as they were when Ahead was called or later.
+func (a *Ahead) After(ctx context.Context, paths []string) (*diagnostics.Snapshot, error) {
+	<-a.read
+	if src, err := a.d.disk(); err == nil && a.view != nil && src == a.src {
+		if v, ok := a.view.Changed(ctx, paths); ok {
+			return a.d.snapshotOf(v, src, nil), nil
+		}
+	}
+	return a.d.Snapshot(ctx, nil)
+}
+
 func (d *Directory) snapshot(ctx context.Context, last *diagnostics.Snapshot, buffers map[string]memdir.Buffer) (*diagnostics.Snapshot, error) {
 	src, err := d.disk()
 	if err != nil {
@@ -223,11 +256,15 @@ func (d *Directory) snapshot(ctx context.Context, last *diagnostics.Snapshot, bu
 			return nil, fmt.Errorf("reading %s: %w", memdir.ShownName(d.path), err)
 		}
 	}
+	return d.snapshotOf(v, src, buffers), nil
+}
+
+func (d *Directory) snapshotOf(v *memdir.View, src fs.FS, buffers map[string]memdir.Buffer) *diagnostics.Snapshot {
 	config, guide := d.surroundings(src)
 	s := diagnostics.NewSnapshot(v, config, guide, memdir.Stamp{Origin: d.origin, Now: d.env.Time()}, d.found)
 	s.Beside = d.beside()
 	s.Team = d.team(buffers)
-	return s, nil
+	return s
 }
 
 // Check runs the rules over a Snapshot of this directory.

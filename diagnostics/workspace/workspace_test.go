@@ -15,6 +15,7 @@ import (
 	"mem/core/settings"
 	"mem/diagnostics"
 	"mem/diagnostics/workspace"
+	"mem/internal/need"
 )
 
 var now = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
@@ -54,12 +55,7 @@ func (w *world) put(name, content string) {
 
 func (w *world) link(name, target string) {
 	w.t.Helper()
-	if err := os.Symlink(target, w.at(name)); err != nil {
-		if runtime.GOOS == "windows" {
-			w.t.Skip("links need a privilege here")
-		}
-		w.t.Fatal(err)
-	}
+	need.Link(w.t, target, w.at(name))
 }
 
 func (w *world) repository(name string) {

@@ -14,19 +14,25 @@ import (
 
 func (a *app) adoptCommand() *cobra.Command {
 	var o memory.AdoptOptions
+	redact := true
 	c := &cobra.Command{
 		Use:   "adopt [OLD]",
 		Short: "Take over the memory and the sessions of a project that was renamed or moved to this one; without OLD, say which may be",
+		Long: "adopt takes over the memory and the sessions of a project that was renamed or moved to this one. OLD is the directory that\n" +
+			"it had, or the id that adopt shows without OLD: there are those projects whose directory is gone and that look like this one.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return term.Usage("adopt takes at most one argument: the directory that the project had")
+				return term.Usage("adopt takes at most one argument: the directory that the project had, or its id")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			o.ShowSecrets = !redact
 			return a.withMemory(func(m *memory.Memory) error {
 				if len(args) == 0 {
-					list, err := m.Moved(cmd.Context())
+					tell, stop := a.Progress("looking for projects")
+					list, err := m.Moved(cmd.Context(), memory.MovedOptions{ShowSecrets: o.ShowSecrets, Progress: tell})
+					stop()
 					if err != nil {
 						return err
 					}
@@ -36,10 +42,8 @@ func (a *app) adoptCommand() *cobra.Command {
 					return a.show(list, func() { a.showMoved(list) })
 				}
 				o.Old, o.Version = args[0], a.version
-				tell, stop := a.Progress()
-				if tell != nil {
-					o.Progress = func(done, total int64) { tell("copying sessions", done, total) }
-				}
+				tell, stop := a.Progress("taking the project over")
+				o.Progress = tell
 				got, err := m.Adopt(cmd.Context(), o)
 				stop()
 				if got == nil {
@@ -52,6 +56,7 @@ func (a *app) adoptCommand() *cobra.Command {
 			})
 		},
 	}
+	redactFlag(c, &redact)
 	c.Flags().BoolVar(&o.StillThere, "still-there", false, "take it over though its directory exists")
 	return c
 }
@@ -67,9 +72,12 @@ func (a *app) showMoved(list []transcript.Moved) {
 		if !m.LastUsed.IsZero() {
 			used = m.LastUsed.Local().Format("2006-01-02 15:04")
 		}
-		rows = append(rows, []string{m.Root, fmt.Sprint(m.Topics), fmt.Sprint(m.Sessions), used, strings.Join(m.Why, "; ")})
+		rows = append(rows, []string{m.ID, m.Root, fmt.Sprint(m.Topics), fmt.Sprint(m.Sessions), used, strings.Join(m.Why, "; ")})
 	}
-	a.Table([]string{"project", "topics", "sessions", "used", "why"}, rows)
+	if a.Terminal {
+		defer a.Printf("take one over with its id: mem-mcp adopt %s\n", list[0].ID)
+	}
+	a.Table([]string{"id", "project", "topics", "sessions", "used", "why"}, rows)
 }
 
 func (a *app) showAdopted(got *memory.Adopted) {

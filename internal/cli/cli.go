@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -60,8 +61,8 @@ func Run(ctx context.Context, env settings.Env, streams term.Streams, version st
 		fmt.Fprintln(streams.Err, "See mem-mcp --help.")
 		return ExitUsage
 	}
-	if err.Error() == context.Canceled.Error() {
-		err = errors.New("interrupted")
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = errors.New(strings.ReplaceAll(err.Error(), context.Canceled.Error(), "interrupted"))
 	}
 	a.complain(err)
 	return ExitError
@@ -145,6 +146,14 @@ func withMemory(o memory.Options, f func(m *memory.Memory) error) error {
 		return err
 	}
 	return errors.Join(f(m), m.Close())
+}
+
+// working runs what nobody counts, and says on a terminal what it does where that takes
+// long. f prints nothing.
+func working[T any](a *app, doing string, f func() (T, error)) (T, error) {
+	_, stop := a.Progress(doing)
+	defer stop()
+	return f()
 }
 
 // show prints a result: as JSON where that was asked for, else by words.

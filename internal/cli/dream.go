@@ -83,11 +83,13 @@ func (a *app) dream(ctx context.Context, m *memory.Memory, o dreaming) error {
 		}
 	}
 	if o.dryRun {
-		fixer, err := mending.Of(ctx, m)
+		fixer, err := working(a, "checking the memory", func() (*mending.Fixer, error) { return mending.Of(ctx, m) })
 		if err != nil {
 			return err
 		}
-		r, err := dream.Run(ctx, m, dream.RunOptions{Start: o.start, Fixer: fixer, DryRun: true})
+		r, err := working(a, "looking for what a dream would do", func() (*dream.Ran, error) {
+			return dream.Run(ctx, m, dream.RunOptions{Start: o.start, Fixer: fixer, DryRun: true})
+		})
 		if err != nil {
 			return err
 		}
@@ -96,14 +98,14 @@ func (a *app) dream(ctx context.Context, m *memory.Memory, o dreaming) error {
 	if err := work.Inside(a.env); err != nil {
 		return err
 	}
-	g, err := dream.Of(m).Check(ctx, o.start, false)
+	g, err := working(a, "looking at the gates", func() (*dream.Gates, error) { return dream.Of(m).Check(ctx, o.start, false) })
 	if err != nil {
 		return err
 	}
 	if c := g.Closed(); c != nil {
 		return a.dreamed(&dream.Ran{Gates: g, Closed: c, Notes: g.Notes}, o)
 	}
-	fixer, err := mending.Of(ctx, m) // looks at all of the memory, which a closed gate spares
+	fixer, err := working(a, "checking the memory", func() (*mending.Fixer, error) { return mending.Of(ctx, m) }) // looks at all of the memory, which a closed gate spares
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,9 @@ func first(args []string) string {
 // oneSession finds a session of the project of a memory.
 func (a *app) oneSession(ctx context.Context, m *memory.Memory, ref string, f func(x *transcript.Session, s *sessions.Sessions) error) error {
 	s := sessions.Open(m, sessions.Options{Version: a.version})
-	x, _, notes, err := s.Find(ctx, ref)
+	tell, stop := a.Progress("looking for the session")
+	x, _, notes, err := s.Find(ctx, ref, tell)
+	stop()
 	if err == nil {
 		a.sessionNotes(nil, 0, notes)
 		err = f(x, s)
@@ -133,7 +135,11 @@ func (a *app) launch(h *work.House, rec job.Record) error {
 
 // runHere runs a job in this process and shows its record; the error is that of the job.
 func (a *app) runHere(ctx context.Context, h *work.House, rec job.Record, f func(ctx context.Context, run *job.Run) error) error {
-	made, body, err := h.Here(rec, f)
+	made, body, err := h.Here(rec, func(ctx context.Context, run *job.Run) error {
+		stop := a.live(false, run.Record)
+		defer stop()
+		return f(ctx, run)
+	})
 	if err != nil {
 		return err
 	}

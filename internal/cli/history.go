@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mem/core/memory"
+	"mem/core/store"
 	"mem/internal/term"
 )
 
@@ -25,7 +26,7 @@ func (a *app) historyCommand() *cobra.Command {
 				o.Change = args[0]
 			}
 			return a.withMemory(func(m *memory.Memory) error {
-				h, err := m.History(cmd.Context(), o)
+				h, err := working(a, "reading the history", func() (*memory.History, error) { return m.History(cmd.Context(), o) })
 				if err != nil {
 					return err
 				}
@@ -74,7 +75,7 @@ func (a *app) purgeCommand() *cobra.Command {
 				return term.Usage("purge cannot be taken back; say so with --yes")
 			}
 			return a.withMemory(func(m *memory.Memory) error {
-				p, err := m.Purge(cmd.Context())
+				p, err := working(a, "emptying the history", func() (store.Purged, error) { return m.Purge(cmd.Context()) })
 				if err != nil {
 					return err
 				}

@@ -15,6 +15,7 @@ import (
 	"mem/core/job"
 	"mem/core/memory"
 	"mem/core/settings"
+	"mem/internal/need"
 	"mem/internal/term"
 )
 
@@ -126,9 +127,7 @@ func TestHooksAsk(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := filepath.Join(t.TempDir(), "mem-mcp")
-	if err := os.Symlink(exe, name); err != nil {
-		t.Skip("no links here:", err)
-	}
+	need.Link(t, exe, name)
 	was := os.Args[0]
 	os.Args[0] = name
 	defer func() { os.Args[0] = was }()

@@ -208,7 +208,7 @@ func (a *app) proposalApplyCommand() *cobra.Command {
 		Args:  term.OneArg("the id of a proposal; mem-mcp proposals lists them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withMemory(func(m *memory.Memory) error {
-				d, err := proposal.Of(m).Apply(cmd.Context(), args[0], w)
+				d, err := working(a, "applying the proposal", func() (*proposal.Done, error) { return proposal.Of(m).Apply(cmd.Context(), args[0], w) })
 				if err != nil {
 					return a.explain(err)
 				}

@@ -18,7 +18,7 @@ func (a *app) contextCommand() *cobra.Command {
 		Args:  term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withMemory(func(m *memory.Memory) error {
-				c, err := m.SessionStart(cmd.Context())
+				c, err := working(a, "reading the memory", func() (*memory.Context, error) { return m.SessionStart(cmd.Context()) })
 				if err != nil {
 					return err
 				}
@@ -42,7 +42,7 @@ func (a *app) listCommand() *cobra.Command {
 		Args:  term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withMemory(func(m *memory.Memory) error {
-				l, err := m.ListAll(cmd.Context(), o)
+				l, err := working(a, "reading the memory", func() (*memory.List, error) { return m.ListAll(cmd.Context(), o) })
 				if err != nil {
 					return err
 				}
@@ -86,7 +86,7 @@ func (a *app) readCommand() *cobra.Command {
 		Args:  term.OneArg("a path or name, MEMORY.md, or a date"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withMemory(func(m *memory.Memory) error {
-				r, err := m.ReadAll(cmd.Context(), args[0])
+				r, err := working(a, "reading the memory", func() (*memory.Read, error) { return m.ReadAll(cmd.Context(), args[0]) })
 				if err != nil {
 					return err
 				}
@@ -126,7 +126,7 @@ func (a *app) searchCommand() *cobra.Command {
 				if stores != "" {
 					search = func(ctx context.Context, o memory.SearchOptions) (*memory.Found, error) { return searchAll(ctx, m, o) }
 				}
-				f, err := search(cmd.Context(), o)
+				f, err := working(a, "searching", func() (*memory.Found, error) { return search(cmd.Context(), o) })
 				if err != nil {
 					return err
 				}

@@ -26,8 +26,13 @@ func (f *sessionFlags) add(c *cobra.Command, redact bool) {
 	c.Flags().StringArrayVar(&f.dirs, "sessions-dir", nil, "look into this folder instead of the usual ones (can be repeated)")
 	f.redact = true
 	if redact {
-		c.Flags().BoolVar(&f.redact, "redact", true, "take secrets out; --redact=false shows them")
+		redactFlag(c, &f.redact)
 	}
+}
+
+// redactFlag lets a person see secrets.
+func redactFlag(c *cobra.Command, redact *bool) {
+	c.Flags().BoolVar(redact, "redact", true, "take secrets out; --redact=false shows them")
 }
 
 // withSessions runs f on the sessions that the flags name. What takes long shows a
@@ -35,7 +40,7 @@ func (f *sessionFlags) add(c *cobra.Command, redact bool) {
 func (a *app) withSessions(o sessionFlags, f func(s *sessions.Sessions, p sessions.Progress) error) error {
 	return a.withProject(func(m *memory.Memory) error {
 		s := sessions.Open(m, sessions.Options{Dirs: o.dirs, All: o.all, Files: true, ShowSecrets: !o.redact, Version: a.version})
-		tell, stop := a.Progress()
+		tell, stop := a.Progress("looking for sessions")
 		err := f(s, func(what string, done, total int64) {
 			if tell != nil {
 				tell(what, done, total)
@@ -64,7 +69,7 @@ func (a *app) sessionsCommand() *cobra.Command {
 			return a.show(l, func() { a.showSessions(l, o.all) })
 		},
 	}
-	o.add(c, false)
+	o.add(c, true)
 	c.AddCommand(a.archiveCommand())
 	return c
 }
@@ -222,7 +227,7 @@ func (a *app) archiveCommand() *cobra.Command {
 			}))
 		},
 	}
-	f.add(c, false)
+	f.add(c, true)
 	c.Flags().BoolVar(&o.Every, "every", false, "every session that has no copy yet")
 	c.Flags().IntVar(&days, "days", 7, "without sessions: those that the client deletes within so many days")
 	return c

@@ -66,7 +66,7 @@ func (a *app) snapshotStatus(ctx context.Context, agent string) error {
 	if err != nil {
 		return err
 	}
-	o, err := agentmem.Overlook(ctx, a.options(), p, agent, 0)
+	o, err := working(a, "comparing with the snapshots", func() (*agentmem.Overview, error) { return agentmem.Overlook(ctx, a.options(), p, agent, 0) })
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (a *app) snapshotPullCommand() *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, s.Close()) }()
-			p, err := s.Pull(cmd.Context(), o)
+			p, err := working(a, "comparing with the snapshot", func() (*agentmem.Pulled, error) { return s.Pull(cmd.Context(), o) })
 			if err != nil {
 				return err
 			}
@@ -229,7 +229,7 @@ func (a *app) snapshotPublishCommand() *cobra.Command {
 			}
 			defer func() { err = errors.Join(err, s.Close()) }()
 			o.Confirm = yes && !dryRun
-			p, err := s.Publish(cmd.Context(), o)
+			p, err := working(a, "comparing with the snapshot", func() (*agentmem.Published, error) { return s.Publish(cmd.Context(), o) })
 			if err != nil {
 				return err
 			}
@@ -239,7 +239,7 @@ func (a *app) snapshotPublishCommand() *cobra.Command {
 					return errors.New("nothing was published")
 				}
 				o.Confirm, o.Plan = true, p.Plan
-				if p, err = s.Publish(cmd.Context(), o); err != nil {
+				if p, err = working(a, "publishing", func() (*agentmem.Published, error) { return s.Publish(cmd.Context(), o) }); err != nil {
 					return err
 				}
 			}
@@ -298,7 +298,9 @@ func (a *app) snapshotSetupCommand() *cobra.Command {
 				}
 				program = shellQuote(filepath.ToSlash(self))
 			}
-			r, err := agentmem.Setup(cmd.Context(), p, agentmem.SetupOptions{Write: write, Program: program})
+			r, err := working(a, "looking at the checkout", func() (*agentmem.SetupReport, error) {
+				return agentmem.Setup(cmd.Context(), p, agentmem.SetupOptions{Write: write, Program: program})
+			})
 			if err != nil {
 				return err
 			}

@@ -24,7 +24,7 @@ func (a *app) storesCommand() *cobra.Command {
 		Args:  term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withProject(func(m *memory.Memory) error {
-				l, err := listStores(cmd.Context(), m, agent)
+				l, err := working(a, "looking at the stores", func() (*agentmem.Stores, error) { return listStores(cmd.Context(), m, agent) })
 				if err != nil {
 					return err
 				}
@@ -125,7 +125,7 @@ func (a *app) mergeStoresCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				got, err := agentmem.Unite(cmd.Context(), from, into)
+				got, err := working(a, "merging", func() (*agentmem.United, error) { return agentmem.Unite(cmd.Context(), from, into) })
 				if err != nil {
 					return errors.Join(a.explain(err), into.Close())
 				}

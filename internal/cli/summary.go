@@ -34,7 +34,7 @@ func (a *app) summaryCommand() *cobra.Command {
 					if renew {
 						return a.renewSummary(cmd.Context(), m, x, wait)
 					}
-					tell, stop := a.Progress()
+					tell, stop := a.Progress("reading the session")
 					sum, err := s.Summary(cmd.Context(), x.ID, tell)
 					stop()
 					if err != nil {

@@ -40,7 +40,7 @@ func (a *app) writeCommand() *cobra.Command {
 			}
 			w.Body = body
 			return a.withMemory(func(m *memory.Memory) error {
-				r, err := m.Write(cmd.Context(), w)
+				r, err := working(a, "writing", func() (*memory.Written, error) { return m.Write(cmd.Context(), w) })
 				if err != nil {
 					return a.explain(err)
 				}
@@ -109,7 +109,7 @@ func (a *app) deleteCommand() *cobra.Command {
 		Args:  term.OneArg("a path or name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withMemory(func(m *memory.Memory) error {
-				c, err := m.Delete(cmd.Context(), args[0], "")
+				c, err := working(a, "deleting", func() (*memory.Change, error) { return m.Delete(cmd.Context(), args[0], "") })
 				if err != nil {
 					return a.explain(err)
 				}
@@ -126,7 +126,7 @@ func (a *app) undoCommand() *cobra.Command {
 		Args:  term.OneArg("the id of a change; mem-mcp history lists them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withMemory(func(m *memory.Memory) error {
-				c, err := m.Undo(cmd.Context(), args[0])
+				c, err := working(a, "taking it back", func() (*memory.Change, error) { return m.Undo(cmd.Context(), args[0]) })
 				if err != nil {
 					return a.explain(err)
 				}

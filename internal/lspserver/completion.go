@@ -2,7 +2,6 @@ package lspserver
 
 import (
 	"context"
-	"fmt"
 
 	"go.lsp.dev/protocol"
 
@@ -62,7 +61,7 @@ func (s *server) completion(ctx context.Context, docs *documents, p *protocol.Co
 			Label: it.Label,
 			Kind:  itemKinds[it.Kind],
 			// Clients sort by this text: the best first, as they come.
-			SortText: protocol.NewOptional(fmt.Sprintf("%03d", i)),
+			SortText: protocol.NewOptional(sortText(i)),
 		}
 		switch {
 		case !s.features.sharedRange || it.Replace != items[0].Replace:
@@ -82,6 +81,11 @@ func (s *server) completion(ctx context.Context, docs *documents, p *protocol.Co
 		list.Items = append(list.Items, item)
 	}
 	return list, nil
+}
+
+// sortText writes the place of one of at most a thousand items with three digits.
+func sortText(i int) string {
+	return string([]byte{byte('0' + i/100), byte('0' + i/10%10), byte('0' + i%10)})
 }
 
 // ofTopic reports whether items of a kind name topics, of which there may be many.

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mem/internal/need"
 )
 
 // The difference is a document that the client asks for, where it can.
@@ -67,12 +69,7 @@ func TestOpenDifference(t *testing.T) {
 
 // The hover names who wrote what the team has, and when.
 func TestHoverNamesWhoWrote(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		if os.Getenv("MEM_REQUIRE") != "" {
-			t.Fatal("git is not installed")
-		}
-		t.Skip("git is not installed: this test drives it")
-	}
+	need.Program(t, "git")
 	w, e := shared(t, sharing)
 	if err := os.RemoveAll(filepath.Join(w.top, ".git")); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"mem/core/text"
+	"mem/internal/need"
 )
 
 // settled waits until everything that was sent has been handled.
@@ -273,9 +274,7 @@ func TestLoneSurrogate(t *testing.T) {
 
 // On systems that do not tell case apart, a file has the name that its folder has.
 func TestSpelled(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("the files of this test are two only where case tells them apart")
-	}
+	need.System(t, runtime.GOOS == "linux", "the files of this test are two only where case tells them apart")
 	e := start(t, map[string]string{"MEMORY.md": "", "Sub/Topic.md": "", "same.md": "", "SAME.md": ""})
 	for rel, want := range map[string]string{"memory.md": "MEMORY.md", "sub/TOPIC.md": "Sub/Topic.md", "new.md": "new.md", "sub/new.md": "Sub/new.md",
 		"same.md": "same.md", "SAME.md": "SAME.md", "none/x.md": "none/x.md"} {

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,6 +20,7 @@ import (
 	"mem/core/memory"
 	"mem/core/model"
 	"mem/core/settings"
+	"mem/internal/need"
 )
 
 // serveThinking makes this binary a server with a forked agent that thinks with the
@@ -139,32 +139,17 @@ func TestSampling(t *testing.T) {
 	}
 }
 
-// needNode skips where the Node clients are not installed, loudly, and fails where all
-// has to be tested; e2e has the same rule.
+// needNode skips, loudly, where the Node clients are not installed.
 func needNode(t *testing.T, dir string) {
 	t.Helper()
 	_, err := exec.LookPath("node")
 	if err == nil {
 		_, err = os.Stat(filepath.Join(dir, "node_modules", "@modelcontextprotocol", "sdk", "package.json"))
 	}
-	if err == nil {
-		return
+	if err != nil {
+		err = fmt.Errorf("%w; run scripts/node-clients.sh", err)
 	}
-	line := fmt.Sprintf("%s: needs the Node clients: %v; run scripts/node-clients.sh", t.Name(), err)
-	if os.Getenv("MEM_REQUIRE") == "all" {
-		t.Fatal(line)
-	}
-	if name := os.Getenv("MEM_UNTESTED"); name != "" {
-		f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-		if err == nil {
-			_, err = fmt.Fprintln(f, line)
-			err = errors.Join(err, f.Close())
-		}
-		if err != nil {
-			t.Error(err)
-		}
-	}
-	t.Skip(line)
+	need.That(t, "the Node clients", err)
 }
 
 // TestSamplingAnswers reads what clients may answer.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mem/core/memory"
+	"mem/internal/need"
 )
 
 // mate is a member of a team: a clone, and a server over it.
@@ -67,12 +68,7 @@ func (m mate) share() {
 // TestTeamThroughTools: two members share an agent's memory by the tools and git, through
 // ten rounds with conflicts, renames and deletions. Nothing is lost, and both end equal.
 func TestTeamThroughTools(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		if os.Getenv("MEM_REQUIRE") != "" {
-			t.Fatal("git is not installed")
-		}
-		t.Skip("git is not installed: this test drives it")
-	}
+	need.Program(t, "git")
 	origin := filepath.Join(t.TempDir(), "origin.git")
 	var team []mate
 	for _, name := range []string{"ann", "ben"} {

@@ -92,7 +92,21 @@ func TestTranscripts(t *testing.T) {
 	if r := c.must("transcript_resume", args{"session": a["session"], "format": "messages"}); len(r["messages"].([]any)) != 3 || r["origin"] != "recorded" || r["version"] != "test 1" {
 		t.Errorf("%v", r)
 	}
-	for _, v := range []any{l, f, r, x} {
+	kept := filepath.Join(e.Home, ".claude", "projects", project.Slug(e.Cwd), session, "session-memory")
+	if err := os.MkdirAll(kept, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(kept, "summary.md"), []byte("# Session Title\nThe cache, "+token+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sum := c.must("session_summary_get", args{"session": session})
+	if !strings.Contains(sum["text"].(string), "The cache") {
+		t.Errorf("%v", sum)
+	}
+	for what, v := range map[string]any{"summary": sum, "list": l, "search": f, "resume": r, "export": x} {
+		if s := fmt.Sprint(v); !strings.Contains(s, "not an instruction") && !strings.Contains(s, "```text") {
+			t.Errorf("%s: what a session says is neither fenced nor said to be data: %v", what, v)
+		}
 		if strings.Contains(fmt.Sprint(v), token) {
 			t.Errorf("a secret is shown: %v", v)
 		}
@@ -159,6 +173,35 @@ func TestTranscriptResources(t *testing.T) {
 	}
 }
 
+// message is a reply or a notification, as far as progress goes.
+type message struct {
+	ID     int
+	Method string
+	Params struct {
+		ProgressToken   string
+		Progress, Total float64
+	}
+}
+
+func (c *client) send(line string) {
+	c.t.Helper()
+	if _, err := fmt.Fprintln(c.in, line); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *client) message() (m message) {
+	c.t.Helper()
+	line, err := c.out.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &m)
+	}
+	if err != nil {
+		c.t.Fatalf("%s: %v", line, err)
+	}
+	return m
+}
+
 // A long call tells how far it is, only ever further, and before its reply; cancelled,
 // it ends at once and the server goes on.
 func TestProgressAndCancel(t *testing.T) {
@@ -169,45 +212,20 @@ func TestProgressAndCancel(t *testing.T) {
 	}
 	record(t, e, session, b.Bytes(), "Where is the zebra?", "Here.")
 	c := start(t, memory.Options{Env: e})
-	send := func(line string) {
-		t.Helper()
-		if _, err := fmt.Fprintln(c.in, line); err != nil {
-			t.Fatal(err)
-		}
-	}
-	type message struct {
-		ID     int
-		Method string
-		Params struct {
-			ProgressToken   string
-			Progress, Total float64
-		}
-	}
-	read := func() (m message) {
-		t.Helper()
-		line, err := c.out.ReadBytes('\n')
-		if err == nil {
-			err = json.Unmarshal(line, &m)
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
-		return m
-	}
 	// Cancelled calls get no reply.
-	send(`{"jsonrpc":"2.0","id":900,"method":"tools/call","params":{"name":"transcript_search","arguments":{"query":"zebra"}}}`)
+	c.send(`{"jsonrpc":"2.0","id":900,"method":"tools/call","params":{"name":"transcript_search","arguments":{"query":"zebra"}}}`)
 	time.Sleep(100 * time.Millisecond)
 	start := time.Now()
-	send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":900}}`)
-	send(`{"jsonrpc":"2.0","id":901,"method":"ping"}`)
-	if m := read(); m.ID != 901 || time.Since(start) > time.Second {
+	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":900}}`)
+	c.send(`{"jsonrpc":"2.0","id":901,"method":"ping"}`)
+	if m := c.message(); m.ID != 901 || time.Since(start) > time.Second {
 		t.Errorf("%+v after %v", m, time.Since(start))
 	}
-	send(`{"jsonrpc":"2.0","id":902,"method":"tools/call","params":{"name":"transcript_search","arguments":{"query":"zebra"},"_meta":{"progressToken":"p"}}}`)
+	c.send(`{"jsonrpc":"2.0","id":902,"method":"tools/call","params":{"name":"transcript_search","arguments":{"query":"zebra"},"_meta":{"progressToken":"p"}}}`)
 	told, last := 0, 0.0
 	start = time.Now()
 	for {
-		m := read()
+		m := c.message()
 		if m.ID == 902 {
 			break
 		}
@@ -218,6 +236,66 @@ func TestProgressAndCancel(t *testing.T) {
 	}
 	if took := time.Since(start); told == 0 && took > 1500*time.Millisecond {
 		t.Errorf("a call of %v told nothing", took)
+	}
+}
+
+// TestResourceProgressAndCancel: a session that is read as a resource, and its summary, tell how far they are, only
+// ever further and before the reply; cancelled in the middle they give none and the server goes on.
+func TestResourceProgressAndCancel(t *testing.T) {
+	e := realEnv(t)
+	record(t, e, session, nil, "Where is the zebra?", "Here.")
+	path := filepath.Join(e.Home, ".claude", "projects", project.Slug(e.Cwd), session+".jsonl")
+	c := start(t, memory.Options{Env: e})
+	id := 1000
+	for _, uri := range []string{"transcript://" + session, "transcript://" + session + "/summary"} {
+		read := func() int {
+			id++
+			c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/read","params":{"uri":%q,"_meta":{"progressToken":"r"}}}`, id, uri))
+			return id
+		}
+		told, last := 0, 0.0
+		// A hole in a file takes time to read and no room on the disk; how large it has to be depends on the machine.
+		for size := int64(2 << 30); told == 0 && size <= 64<<30; size *= 2 {
+			if err := os.Truncate(path, size); err != nil {
+				t.Fatal(err)
+			}
+			n := read()
+			for m := c.message(); m.ID != n; m = c.message() {
+				if m.Method != "notifications/progress" || m.Params.ProgressToken != "r" || m.Params.Progress <= last || m.Params.Total < m.Params.Progress {
+					t.Errorf("%s: %+v after %v", uri, m, last)
+				}
+				told, last = told+1, m.Params.Progress
+			}
+		}
+		if told == 0 {
+			t.Fatalf("%s told nothing", uri)
+		}
+		if info, err := os.Stat(path); err != nil || os.Truncate(path, 2*info.Size()) != nil {
+			t.Fatal(err)
+		}
+		n := read()
+		if m := c.message(); m.Method != "notifications/progress" {
+			t.Fatalf("%s: %+v", uri, m)
+		}
+		begun := time.Now()
+		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, n))
+		c.send(`{"jsonrpc":"2.0","id":999,"method":"ping"}`)
+		for m := c.message(); m.ID != 999; m = c.message() {
+			if m.ID == n {
+				t.Errorf("%s: a reply to what was cancelled", uri)
+			}
+		}
+		id++
+		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, id))
+		for m := c.message(); m.ID != id; m = c.message() {
+			t.Errorf("%s: %+v after it was cancelled", uri, m)
+		}
+		if took := time.Since(begun); took > 2*time.Second {
+			t.Errorf("%s: the server goes on after %v", uri, took)
+		}
+		if err := os.Truncate(path, 1<<20); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

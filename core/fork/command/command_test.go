@@ -20,6 +20,7 @@ import (
 	"mem/core/fork"
 	"mem/core/model"
 	"mem/core/settings"
+	"mem/internal/need"
 )
 
 const initLine = `out {"type":"system","subtype":"init","tools":["Edit","Glob","Grep","Read","Write"],"mcp_servers":[],"model":"m-9","permissionMode":"acceptEdits"}`
@@ -194,9 +195,7 @@ func TestEnds(t *testing.T) {
 
 // TestADaemonIsEnded: what left the group of the run is ended with it.
 func TestADaemonIsEnded(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells what a process has in its environment, so this was not tested")
-	}
+	need.System(t, runtime.GOOS == "linux", "only Linux tells what a process has in its environment")
 	s := newScene(t, "daemon", initLine, lastLine)
 	if out := s.run(t.Context(), fork.Task{}); out.End != fork.EndDone {
 		t.Errorf("ended %q: %s", out.End, out.Reason)

@@ -7,9 +7,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
+
+	"mem/internal/need"
 )
 
 // outsideState is everything that lies outside of the writable mount, to be compared.
@@ -47,12 +48,7 @@ func (s *scene) outsideState() string {
 func (s *scene) link(to, name string) {
 	s.t.Helper()
 	p := filepath.Join(s.memory, filepath.FromSlash(name))
-	if err := os.Symlink(to, p); err != nil {
-		if runtime.GOOS == "windows" {
-			s.t.Skipf("this account may make no links, so links were not tested: %v", err)
-		}
-		s.t.Fatal(err)
-	}
+	need.Link(s.t, to, p)
 }
 
 // attack is a call that tries to get at something. want is part of the reason that the

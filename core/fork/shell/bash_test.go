@@ -1,24 +1,22 @@
 package shell
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mem/internal/need"
 )
 
 // TestAgainstBash runs the scripts with bash and the tools of this machine, where they
 // are GNU's.
 func TestAgainstBash(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		untested(t, "there is no bash to compare scripts with")
-	}
+	bash := need.Program(t, "bash")
 	if out, err := exec.Command(bash, "-c", "grep --version; find --version; sed --version; date --version").Output(); err != nil || strings.Count(string(out), "GNU") < 4 {
-		untested(t, "the tools to compare scripts with are not GNU's")
+		need.That(t, "GNU's grep, find, sed and date to compare scripts with", fmt.Errorf("these are others: %v", err))
 	}
 	dir := filepath.Join(t.TempDir(), "memory")
 	for name, f := range testFiles().MapFS {
@@ -44,20 +42,4 @@ func TestAgainstBash(t *testing.T) {
 			t.Errorf("%s\nbash gives %q\nours       %q", c.script, got, c.want)
 		}
 	}
-}
-
-// untested skips a test and has make test say at its end what it could not test.
-func untested(t *testing.T, why string) {
-	t.Helper()
-	if name := os.Getenv("MEM_UNTESTED"); name != "" {
-		f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = fmt.Fprintf(f, "%s: %s\n", t.Name(), why)
-		if err := errors.Join(err, f.Close()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Skip("NOT TESTED: " + why)
 }

@@ -1,5 +1,9 @@
 package stage
 
-import "testing"
+import (
+	"testing"
 
-func pipe(t *testing.T, _ string) { t.Skip("pipes have no names in folders here") }
+	"mem/internal/need"
+)
+
+func pipe(t *testing.T, _ string) { need.System(t, false, "pipes have no names in folders") }

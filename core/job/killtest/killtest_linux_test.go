@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mem/internal/need"
 )
 
 // TestMain makes this binary a process that works on the disk.
@@ -33,7 +35,7 @@ func TestRun(t *testing.T) {
 		cmd.Env = append(os.Environ(), "KILLTEST_DIR="+dir)
 		d, err := Run(cmd, dir, at)
 		if errors.Is(err, ErrNot) {
-			t.Skip(err)
+			need.That(t, "a system that lets a process be traced", err)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"mem/core/settings"
-	"mem/core/transcript/transcripttest"
+	"mem/internal/need"
 )
 
 func TestOpenWithoutPlace(t *testing.T) {
@@ -295,7 +295,7 @@ func TestOpener(t *testing.T) {
 }
 
 func TestNoPermission(t *testing.T) {
-	if transcripttest.AsNobody(t) {
+	if need.AsNobody(t) {
 		return
 	}
 	dir := t.TempDir()
@@ -320,9 +320,7 @@ func TestNoPermission(t *testing.T) {
 // TestNewFile: the index is deleted, or built anew by another process, while this
 // one has it open.
 func TestNewFile(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("nothing that is open can be deleted")
-	}
+	need.System(t, runtime.GOOS != "windows", "nothing that is open can be deleted")
 	dir := filepath.Join(t.TempDir(), "cache")
 	s := newSession(t, t.TempDir(), "s")
 	want := s.prompt("findable")

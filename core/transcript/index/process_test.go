@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"mem/internal/need"
 )
 
 // childVariable makes the test binary a process that updates an index: it holds
@@ -53,9 +55,7 @@ func sourcesIn(dir string) []Source {
 }
 
 func TestEightProcesses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	need.Asked(t, !testing.Short(), "starts processes")
 	dir, sessions := t.TempDir(), t.TempDir()
 	var all []*session
 	for i := range 20 {

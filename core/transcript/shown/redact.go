@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"mem/core/guard"
+	"mem/core/project"
 	"mem/core/rawjson"
 	"mem/core/text"
 )
@@ -53,6 +54,22 @@ func (r *Redactor) Text(s string) string {
 		return s
 	}
 	return r.apply(s, r.edits(s, len(s), len(s)), 0, len(s))
+}
+
+// Directory gives a directory without its secrets, which are then removed from paths of the
+// client's folder for it, too: that is named after it, with other signs in the place of some.
+func (r *Redactor) Directory(dir string) string {
+	clean := r.Text(dir)
+	if clean == dir {
+		return dir
+	}
+	for _, f := range r.scan.Secrets([]byte(dir)) {
+		if f.Kind == guard.KindSecret {
+			r.learn(project.Slug(dir[f.Start:f.End]))
+		}
+	}
+	r.learn(project.Slug(dir)) // where it is long, it ends within the secret
+	return clean
 }
 
 // Shorten gives a text without its secrets that costs at most about most, and

@@ -174,7 +174,13 @@ func (w *writing) topics(typed string, late map[string]bool, label func(*memdir.
 		all = append(all, candidate{t, l, order, modified(t).UnixMicro()})
 	}
 	slices.SortFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(b.at, a.at), cmp.Compare(a.topic.Path, b.topic.Path))
+		switch {
+		case a.order != b.order:
+			return a.order - b.order
+		case a.at != b.at:
+			return cmp.Compare(b.at, a.at)
+		}
+		return strings.Compare(a.topic.Path, b.topic.Path)
 	})
 	n := min(len(all), maxItems+1) // one more tells that there are
 	items := make([]Item, 0, n)

@@ -2,8 +2,8 @@
 // the promises that mcp-go's own stdio server does not:
 //
 //   - Order. Notifications, initialize and ping are handled in the order in which they arrive, on the reader;
-//     other requests run beside each other on a bounded number of workers, so neither a slow call nor many of
-//     them hold up a ping, a cancel or the client's answer to a question of ours.
+//     other requests run beside each other, a bounded number at once, so neither a slow call nor many of them
+//     hold up a ping, a cancel or the client's answer to a question of ours for more than a millisecond.
 //   - Nothing is dropped. All output goes through one queue to one writer. What a handler sent is queued before
 //     its reply is; a client that reads slowly slows the handler down instead of losing its notifications.
 //   - A cancel counts from the moment the call was read, even if no worker has it yet. A cancelled call is sent

@@ -8,13 +8,13 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"mem/internal/need"
 )
 
 // The TypeScript SDK loses progress that it reads together with its reply (see DefaultProgressGap).
 func TestReplyComesInAReadOfItsOwn(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells what the reader has taken")
-	}
+	need.System(t, runtime.GOOS == "linux", "only Linux tells what the reader has taken")
 	ts := newTools()
 	inR, inW := io.Pipe()
 	outR, outW, err := os.Pipe()
@@ -47,9 +47,7 @@ func TestReplyComesInAReadOfItsOwn(t *testing.T) {
 }
 
 func TestUnreadProbe(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells what the reader has taken")
-	}
+	need.System(t, runtime.GOOS == "linux", "only Linux tells what the reader has taken")
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

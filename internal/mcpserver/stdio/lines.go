@@ -59,6 +59,9 @@ func (l *lines) next() (line []byte, long *passedOver, err error) {
 	}
 }
 
+// more tells whether input is in hand that next has not returned.
+func (l *lines) more() bool { return l.in.Buffered() > 0 }
+
 // endOfInput tells the end of the input from a fault.
 func endOfInput(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"mem/internal/need"
 )
 
 func TestProgressComesWholeAndBeforeItsReply(t *testing.T) {
@@ -215,9 +217,7 @@ func TestNotificationsAreHandledInOrder(t *testing.T) {
 
 // When nothing moves any more, requests beyond the waiting ones are refused and pings still answered.
 func TestFullHouse(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for admitPatience")
-	}
+	need.Asked(t, !testing.Short(), "waits for admitPatience")
 	ts := newTools()
 	c := connect(t, ts.MCPServer, Options{Concurrency: 2}).listen().handshake()
 	for i := range maxWaiting + 2 {

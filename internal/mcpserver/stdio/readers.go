@@ -3,10 +3,12 @@ package stdio
 import (
 	"errors"
 	"sync"
+	"time"
 )
 
-// readers takes turns at the input. Whoever has read a request passes the input on and runs the request itself, so that
-// a call does not wait until another thread has woken up: only the next one that reads does, beside it.
+// readers takes turns at the input. Whoever has read a request runs it, too, so that a call does not wait until another
+// thread has woken up. The input stays with it for as long as a short call takes: to wake the next reader for nothing
+// costs more than most calls. It passes the input on where more has come already, and once the call takes longer.
 type readers struct {
 	conn  *conn
 	in    *lines
@@ -21,32 +23,50 @@ var errReaderEnded = errors.New("the reader ended early: a notification handler 
 
 // run reads and serves until the input ends. It starts with the input in hand.
 func (r *readers) run() {
-	holding := true
+	holding, serving := true, false
+	relief := time.AfterFunc(time.Hour, r.passOn)
+	relief.Stop()
 	defer func() {
-		if holding { // a handler on the reader ended the goroutine
+		switch { // a handler ended the goroutine
+		case serving && relief.Stop():
+			r.passOn()
+		case holding:
 			r.end(errReaderEnded)
 		}
 	}()
 	for {
 		call, err := r.conn.read(r.in)
+		holding = false
 		if call == nil {
-			holding = false
 			r.end(err)
 			return
 		}
-		holding = false
-		select {
-		case r.baton <- struct{}{}:
-		default:
-			go r.run()
+		if r.in.more() {
+			r.passOn()
+		} else {
+			relief.Reset(reliefAfter)
 		}
+		serving = true
 		r.conn.pool.serveHere(call)
+		serving = false
+		if holding = relief.Stop(); holding {
+			continue
+		}
 		select {
 		case <-r.baton:
 			holding = true
 		case <-r.done:
 			return
 		}
+	}
+}
+
+// passOn gives the input to a reader that waits for it, or to a new one.
+func (r *readers) passOn() {
+	select {
+	case r.baton <- struct{}{}:
+	default:
+		go r.run()
 	}
 }
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package transcripttest
+package need
 
 import (
 	"io"
@@ -18,7 +18,8 @@ const nobody = 65534
 
 // AsNobody makes a test of permissions mean something when it is run as root, whom they do
 // not bind: it runs the same test in a process of a user without rights and gives true; then
-// the caller has nothing to do. For any other user it gives false.
+// the caller has nothing to do. For any other user it gives false. The test, of which t may be
+// a part, has a home and a temporary directory of its own and finds no file of its package.
 func AsNobody(t *testing.T) bool {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -46,15 +47,24 @@ func AsNobody(t *testing.T) bool {
 	if err := os.Chown(home, nobody, nobody); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "-test.v", "-test.run=^"+regexp.QuoteMeta(t.Name())+"$")
+	cmd := exec.CommandContext(t.Context(), program, "-test.v", "-test.run="+pattern(t.Name()))
 	cmd.Dir = home
-	cmd.Env = append(os.Environ(), "HOME="+home, "TMPDIR="+home)
+	cmd.Env = append(os.Environ(), "HOME="+home, "TMPDIR="+home, untestedEnv+"=")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
 		t.Fatalf("as a user without rights: %v\n%s", err, out)
 	}
 	return true
+}
+
+// pattern matches one test, or one part of a test: each level of its name has its own.
+func pattern(name string) string {
+	levels := strings.Split(name, "/")
+	for i, l := range levels {
+		levels[i] = "^" + regexp.QuoteMeta(l) + "$"
+	}
+	return strings.Join(levels, "/")
 }
 
 // copyProgram copies the running program to where everybody may run it.
