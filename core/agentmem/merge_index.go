@@ -51,8 +51,13 @@ func (a *analysis) pullIndex(topics []*outcome, w wishes) (*outcome, error) {
 	theirSum := a.keep(theirs, there)
 	held, skipped, taken, names := a.heldEntries(topics, w)
 	renamed := names
-	if w.noted {
-		names = nil // the index is compared as it lies there
+	if w.noted { // the index is compared as it lies there
+		names = map[string]string{}
+		for _, t := range topics {
+			if t.renamedByBoth() {
+				names[t.it.base] = t.it.theirs
+			}
+		}
 	}
 	base, ours, news := retarget(a.known(f.seen()), names), retarget(mine, names), retarget(theirs, names)
 	wish := w.file(index)
@@ -151,7 +156,7 @@ func (a *analysis) pull(w wishes) ([]*outcome, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", it.path(), err)
 		}
-		if w.noted && o.moved && it.base != "" && it.base != it.theirs && it.mine == it.theirs {
+		if w.noted && o.renamedByBoth() {
 			// Until the index here follows a new name, its entry is to be told by the old one.
 			linked, err := a.linkedHere(it.base)
 			if err != nil {
@@ -166,6 +171,12 @@ func (a *analysis) pull(w wishes) ([]*outcome, error) {
 		return nil, err
 	}
 	return append(all, x), nil
+}
+
+// renamedByBoth tells whether the name that a topic has on both sides is noted as its name
+// from now on.
+func (o *outcome) renamedByBoth() bool {
+	return o.moved && o.it.base != "" && o.it.base != o.it.theirs && o.it.mine == o.it.theirs
 }
 
 // linkedHere tells whether the index of this memory links a topic.
