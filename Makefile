@@ -85,7 +85,7 @@ soak: fuzz vscode
 	MEM_SOAK=1 $(GO) test -race -timeout 10m -count 1 ./core/fork/gate
 	MEM_SOAK=1 $(GO) test -timeout 10m -count 1 -run TestFiveThousandUnits ./core/proposal
 	MEM_DAMAGED=20000 $(GO) test -timeout 30m -count 1 -run TestGarbage ./core/model/wire
-	MEM_SNAPSHOT_SEEDS=100 $(GO) test -race -timeout 60m -count 1 -rapid.checks=1000 -run "TwoClones|ManyNames|TestKilled|TestManyAtOnce|LosesNoLine" ./core/agentmem
+	MEM_SNAPSHOT_SEEDS=100 $(GO) test -race -timeout 60m -count 1 -rapid.checks=1000 -run "TwoClones|ManyNames|TestKilled|TestManyAtOnce|LosesNoLine|TestCheckout" ./core/agentmem
 	MEM_TEAM_ROUNDS=40 $(GO) test -timeout 60m -count 1 -run TestTeamInNeovim ./e2e
 	GO=$(GO) scripts/caseless.sh
 	MEM_UNIONS=2000 $(GO) test -timeout 60m -count 1 -run TestUniteSettles ./core/agentmem -rapid.checks=2000

@@ -77,6 +77,10 @@ func (m *mate) open() {
 			_ = c.Process.Kill() // the test failed before it was closed
 			_ = c.Wait()
 		}
+		if m.t.Failed() {
+			log, _ := os.ReadFile(filepath.Join(m.root, "cache", "nvim", "lsp.log"))
+			m.t.Logf("%s: the log of Neovim ends with\n%s", m.name, log[max(0, len(log)-4_000):])
+		}
 	})
 }
 

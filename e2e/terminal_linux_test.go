@@ -84,7 +84,7 @@ func (p *place) terminal(t *testing.T, question, answer string, args ...string) 
 // TestAskedAtATerminal: what changes configuration asks a person who sits at a terminal, after
 // it said what it means; only a yes writes.
 func TestAskedAtATerminal(t *testing.T) {
-	for answer, written := range map[string]bool{"y\n": true, "YES\n": true, "n\n": false, "\n": false, "yesterday\n": false, "\x04": false} {
+	for answer, written := range map[string]bool{"y\n": true, "YES\n": true, "n\n": false, "\n": false, "yesterday\n": false, "\x04": false, "\x03": false} {
 		p := newPlace(t)
 		config := filepath.Join(p.root, "config", "mem", "config.yaml")
 		screen, code := p.terminal(t, "Write it? [y/N]", answer, "engine", "use", "provider", "--base-url", "http://127.0.0.1:9/v1", "--api", "openai", "--model", "tiny")
@@ -105,6 +105,24 @@ func TestAskedAtATerminal(t *testing.T) {
 		}
 		if !strings.Contains(screen, "\x1b[") {
 			t.Errorf("no colour on a terminal: %q", screen)
+		}
+	}
+}
+
+// TestInterruptedAtATerminal: who is waited for can leave by Ctrl-C, and what a server waits for is said
+// to a person who started it by hand.
+func TestInterruptedAtATerminal(t *testing.T) {
+	for _, l := range []struct {
+		waits string
+		args  []string
+		says  string
+	}{
+		{"Type the memory", []string{"write", "a", "--type", "user", "--description", "d", "--body-file", "-"}, "reading the body from standard input: interrupted"},
+		{"waits for a client", []string{"serve"}, "mem-mcp --help"},
+	} {
+		p := newPlace(t)
+		if screen, code := p.terminal(t, l.waits, "\x03", l.args...); code != 1 || !strings.Contains(screen, l.says) {
+			t.Errorf("%v: code %d\n%s", l.args, code, screen)
 		}
 	}
 }

@@ -187,7 +187,7 @@ func (t target) before(ctx context.Context) before {
 // What cannot be looked at is a note; the change stands.
 func (b before) after(ctx context.Context, c *memory.Change) wrong {
 	none := wrong{Findings: []found{}}
-	paths := c.Paths()
+	paths, deleted := c.Paths()
 	if c.ID == "" || len(paths) == 0 {
 		return none
 	}
@@ -196,7 +196,7 @@ func (b before) after(ctx context.Context, c *memory.Change) wrong {
 		return none
 	}
 	dir := b.dir
-	s, err := b.ahead.After(ctx, paths)
+	s, err := b.ahead.After(ctx, slices.Concat(paths, deleted))
 	if err != nil {
 		c.Note("The new state was not checked: " + err.Error())
 		return none

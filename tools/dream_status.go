@@ -105,7 +105,7 @@ func (s dreamStatusResult) words() string {
 	case s.Next != "":
 		lines = append(lines, "The next one by itself: "+s.Next+" at the earliest.")
 	default:
-		lines = append(lines, "No dream starts by itself until a setting changes.")
+		lines = append(lines, "No dream starts by itself until what closes the gates has changed.")
 	}
 	if len(s.Proposals) > 0 {
 		lines = append(lines, "Wait for a person: "+strings.Join(s.Proposals, ", "))

@@ -95,7 +95,11 @@ func sessionsWords(l *sessions.List) string {
 		if about == "" {
 			about = s.FirstPrompt
 		}
-		line := fmt.Sprintf("- %s %s, %d turns, branch %s: %s", memdir.ShownName(s.Session), s.Modified, s.Turns, memdir.ShownName(s.Branch), brief(about))
+		line := fmt.Sprintf("- %s %s, %d turns", memdir.ShownName(s.Session), s.Modified, s.Turns)
+		if s.Branch != "" {
+			line += ", branch " + memdir.ShownName(s.Branch)
+		}
+		line += ": " + brief(about)
 		if s.Live != "" {
 			line += " [live]"
 		}

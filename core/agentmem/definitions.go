@@ -23,6 +23,7 @@ type Definition struct {
 	Folder string       // of its memory; "" where its name cannot be one
 	Scope  memdir.Scope // of its memory; "" for one that keeps none
 	File   string       // absolute
+	odd    string       // what stands for the scope and is none
 }
 
 // Limits of looking for definitions: a person has dozens of agents.
@@ -96,6 +97,9 @@ func definitionsIn(ctx context.Context, base, clientDir string) (found []Definit
 			return unread(err)
 		}
 		def.File = name
+		if def.odd != "" {
+			notes = append(notes, fmt.Sprintf("%s: memory is %s, which is none of user, project and local: this agent keeps no memory", memdir.ShownName(name), memdir.ShownName(def.odd)))
+		}
 		found = append(found, def)
 		return nil
 	})
@@ -130,6 +134,9 @@ func readDefinition(src fs.FS, p string) (Definition, error) {
 	switch s := memdir.Scope(strings.ToLower(strings.TrimSpace(file.Value("memory")))); s {
 	case memdir.ScopeUser, memdir.ScopeProject, memdir.ScopeLocal:
 		d.Scope = s
+	case "", "none", "false":
+	default:
+		d.odd = string(s)
 	}
 	return d, nil
 }

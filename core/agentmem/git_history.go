@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -17,7 +16,8 @@ import (
 // How far back a common version is looked for in git.
 const (
 	maxCommits  = 2_000
-	maxVersions = 50 // of the folder of the snapshot
+	maxVersions = 50    // of the folder of the snapshot, read whole
+	maxLineage  = 1_000 // of it, of which single files are read
 	maxLookBack = 2 * time.Second
 )
 
@@ -98,23 +98,41 @@ type version struct {
 
 // versions gives the versions of a folder, newest first, as far back as is looked.
 func versions(ctx context.Context, o *objects, head, rel string, each func(version) (more bool)) error {
+	_, err := folders(ctx, o, head, rel, maxVersions, func(commit, folder string) (bool, error) {
+		v := version{commit: commit, files: map[string]string{}}
+		if err := o.files(folder, v.files); err != nil {
+			return false, err
+		}
+		return each(v), nil
+	})
+	return err
+}
+
+// folders gives the tree of a folder in each commit that changed it, newest first, as far
+// back as is looked. It reports whether that is the whole history.
+func folders(ctx context.Context, o *objects, head, rel string, most int, each func(commit, folder string) (more bool, err error)) (whole bool, err error) {
 	queue, seen, last := []string{head}, map[string]bool{head: true}, ""
-	folders := map[string]bool{}
-	for n := 0; len(queue) > 0 && n < maxCommits && len(folders) < maxVersions; n++ {
+	known := map[string]bool{}
+	whole = true
+	for n := 0; len(queue) > 0; n++ {
+		if n >= maxCommits || len(known) >= most {
+			return false, nil
+		}
 		if err := ctx.Err(); err != nil {
-			return err
+			return false, err
 		}
 		id := queue[0]
 		queue = queue[1:]
 		tree, parents, err := o.commit(id)
 		if errors.Is(err, errNoObject) {
-			continue // a shallow clone ends here
+			whole = false // a shallow clone ends here
+			continue
 		}
 		if errors.Is(err, errTooMuch) {
-			return nil // what was found so far counts
+			return false, nil // what was found so far counts
 		}
 		if err != nil {
-			return err
+			return false, err
 		}
 		for _, p := range parents {
 			if !seen[p] {
@@ -124,34 +142,34 @@ func versions(ctx context.Context, o *objects, head, rel string, each func(versi
 		}
 		folder, err := o.below(tree, rel)
 		if errors.Is(err, errTooMuch) {
-			return nil
+			return false, nil
 		}
 		if err != nil && !errors.Is(err, errNoObject) {
-			return err
+			return false, err
 		}
-		if folder == "" || folder == last || folders[folder] {
+		whole = whole && err == nil
+		if folder == "" || folder == last || known[folder] {
 			continue
 		}
-		last, folders[folder] = folder, true
-		v := version{commit: id, files: map[string]string{}}
-		if err := o.files(folder, "", v.files, 0); err != nil {
-			if errors.Is(err, errNoObject) {
-				continue
-			}
-			if errors.Is(err, errTooMuch) {
-				return nil
-			}
-			return err
-		}
-		if !each(v) {
-			return nil
+		last, known[folder] = folder, true
+		more, err := each(id, folder)
+		switch {
+		case errors.Is(err, errNoObject):
+			whole = false
+		case errors.Is(err, errTooMuch):
+			return false, nil
+		case err != nil:
+			return false, err
+		case !more:
+			return false, nil
 		}
 	}
-	return nil
+	return whole, nil
 }
 
-// files reads the topics of a folder of a commit; what no snapshot holds is left out.
-func (o *objects) files(tree, prefix string, into map[string]string, depth int) error {
+// paths gives the objects of the topics of a folder of a commit; what no snapshot holds is
+// left out.
+func (o *objects) paths(tree, prefix string, depth int, each func(path, id string) error) error {
 	list, err := o.tree(tree)
 	if err != nil {
 		return err
@@ -160,48 +178,55 @@ func (o *objects) files(tree, prefix string, into map[string]string, depth int) 
 		p := prefix + e.name
 		switch {
 		case e.mode == "40000" && depth < 8 && !strings.HasPrefix(e.name, "."):
-			if err := o.files(e.id, p+"/", into, depth+1); err != nil {
-				return err
-			}
-		case strings.HasPrefix(e.mode, "100") && checkFile(p) == nil && len(into) < MaxFiles:
-			_, data, err := o.read(e.id)
-			if err != nil {
-				return err
-			}
-			if o.size += int64(len(data)); o.size > maxVersions*MaxSnapshot/10 {
-				return errTooMuch
-			}
-			if len(data) <= MaxFile && utf8.Valid(data) {
-				into[p] = normal(string(data))
-			}
+			err = o.paths(e.id, p+"/", depth+1, each)
+		case strings.HasPrefix(e.mode, "100") && checkFile(p) == nil:
+			err = each(p, e.id)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// text gives the normalised text of an object; ok tells whether it is one that a snapshot
+// may hold.
+func (o *objects) text(id string) (s string, ok bool, err error) {
+	_, data, err := o.read(id)
+	if err != nil {
+		return "", false, err
+	}
+	if o.size += int64(len(data)); o.size > maxVersions*MaxSnapshot/10 {
+		return "", false, errTooMuch
+	}
+	return normal(string(data)), len(data) <= MaxFile && utf8.Valid(data), nil
+}
+
+// files reads the topics of a folder of a commit.
+func (o *objects) files(tree string, into map[string]string) error {
+	return o.paths(tree, "", 0, func(p, id string) error {
+		if len(into) >= MaxFiles {
+			return nil
+		}
+		s, ok, err := o.text(id)
+		if ok {
+			into[p] = s
+		}
+		return err
+	})
+}
+
 // baseFromGit finds what this memory and the snapshot had in common in the history of the
 // snapshot: the version that has most files in common with the memory here.
 func (a *analysis) baseFromGit(ctx context.Context) error {
-	p := a.m.Location.Project
-	if p.GitDir == "" || p.Worktree == "" {
-		return nil
-	}
-	rel, err := filepath.Rel(p.Worktree, a.Snapshot)
-	if err != nil {
-		return nil
-	}
-	head, err := headOf(p.GitDir, p.CommonDir)
-	if err != nil || head == "" {
-		return err
-	}
-	o, err := openObjects(p.CommonDir)
-	if err != nil {
+	o, head, rel, err := a.history()
+	if o == nil || err != nil {
 		return err
 	}
 	defer o.close()
 	var best version
 	most := 0
-	err = versions(ctx, o, head, filepath.ToSlash(rel), func(v version) bool {
+	err = versions(ctx, o, head, rel, func(v version) bool {
 		same, topics := 0, 0
 		for p, s := range v.files {
 			if a.mine.sum(p) == sumOf(s) {
@@ -222,7 +247,8 @@ func (a *analysis) baseFromGit(ctx context.Context) error {
 		return err
 	}
 	for p, s := range best.files {
-		a.st.Files[p] = fileState{Base: a.keep(s, true)}
+		sum := a.keep(s, true)
+		a.st.Files[p] = fileState{Base: sum, Shared: sum}
 	}
 	a.st.known, a.st.origin, a.st.commit = true, "git", best.commit
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -187,13 +188,18 @@ func (l *life) take(m *member, pull func(PullOptions) *Status) {
 // fetch brings the other's commits; what git cannot merge keeps both texts.
 func (l *life) fetch(m *member) {
 	l.t.Helper()
-	out, err := m.tryGit("pull", "-q", "--no-rebase", "--no-edit")
-	if err == nil {
-		return
+	if out, err := m.tryGit("pull", "-q", "--no-rebase", "--no-edit"); err != nil {
+		l.resolve(m, out)
 	}
+}
+
+// resolve keeps both texts of what git could not merge.
+func (l *life) resolve(m *member, out string) {
+	l.t.Helper()
 	if !strings.Contains(out, "CONFLICT") {
-		l.t.Fatalf("%s: git pull: %s", m.name, out)
+		l.t.Fatalf("%s: git merges: %s", m.name, out)
 	}
+	entries := map[string]string{}
 	for _, line := range strings.Split(m.git("status", "--porcelain"), "\n") {
 		if len(line) < 4 || !strings.ContainsAny(line[:2], "UAD") || line[:2] == "A " || line[:2] == "D " {
 			continue
@@ -219,8 +225,28 @@ func (l *life) fetch(m *member) {
 		}
 		write(l.t, m.dir, p, strings.Join(kept, ""))
 		m.git("add", p)
+		if topic := path.Base(p); code == "UD" || code == "DU" { // who keeps a topic keeps its entry
+			index := path.Join(path.Dir(p), "MEMORY.md")
+			if s := m.read(index); !strings.Contains(s, "("+topic+")") {
+				entries[index] += entryOf(strings.TrimSuffix(topic, ".md"))
+			}
+		}
+	}
+	for p, more := range entries {
+		write(l.t, m.dir, p, m.read(p)+more)
+		m.git("add", p)
 	}
 	m.git("commit", "-q", "--no-edit")
+}
+
+// read gives a file of the checkout.
+func (m *member) read(p string) string {
+	m.t.Helper()
+	b, err := os.ReadFile(filepath.Join(m.dir, filepath.FromSlash(p)))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return string(b)
 }
 
 // share publishes and commits.

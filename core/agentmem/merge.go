@@ -32,6 +32,15 @@ type wishes struct {
 	list  []Wish
 	apply bool // take all that neither conflicts nor deletes
 	exact bool // what nobody decided stays as it is, though it conflicts with nothing
+	// noted says that nothing is written here: only what lies on disk already, and what was
+	// decided to stay, is had in common from then on.
+	noted bool
+}
+
+// follows tells whether the entry of a topic goes the way of the topic: where somebody
+// decided about that, or all is taken.
+func (w wishes) follows(names ...string) bool {
+	return !w.exact || w.file(names...) != "" || !w.noted && w.anyPart(names...)
 }
 
 func (w wishes) file(names ...string) Choice {
@@ -103,7 +112,7 @@ type outcome struct {
 	team   string // what the team did: added, changed, removed, renamed; "" nothing new
 	path   string // where it stands afterwards, "" where it is gone
 	text   string
-	kept   bool // nothing changes here; path and text are not given
+	kept   bool // nothing changes here; text is not given
 	open   []Conflict
 	waits  bool // news that conflict with nothing and were not taken
 	state  fileState
@@ -166,9 +175,10 @@ func (a *analysis) pullItem(it *item, w wishes) (*outcome, error) {
 	}
 	switch {
 	case theirSum == mineSum && it.theirs == it.mine:
-		o.state, o.moved = fileState{Base: theirSum}, true
+		o.state, o.moved, o.path = fileState{Base: theirSum}, true, it.mine
 		return o, nil
 	case theirSum == f.seen() && (it.theirs == it.base || it.theirs == "" || it.theirs == it.mine):
+		o.path = it.mine
 		return o, nil
 	}
 	mine, here, err := a.side(a.mine, it.mine)
@@ -279,16 +289,25 @@ func (a *analysis) mergeTexts(o *outcome, w wishes, wish Choice, mine, theirs st
 		o.open = append(o.open, Conflict{Conflict: c})
 		held[c.Part] = true
 	}
+	if w.exact && wish == "" && !w.anyPart(it.names()...) {
+		merged = mine // the order of the parts too
+	}
 	o.path, o.text = path, merged
+	if w.noted && wish == "" && it.theirs != it.mine && it.theirs != it.base {
+		o.settle = false // their name waits
+	}
 	now, some := theirs, false
 	for _, h := range held {
 		some = some || h
 	}
 	if some {
 		o.settle = false
-		now = change.Advance(it.path(), base, theirs, func(p change.Part) bool { return !held[p.Name] })
+		now = normal(change.Advance(it.path(), base, theirs, func(p change.Part) bool { return !held[p.Name] }))
 	}
-	sum := a.keep(now, true)
+	if w.noted && wish == "" && !w.anyPart(it.names()...) && !sameNews(it.path(), base, now, mine, theirs) {
+		now, some, o.settle = base, true, false
+	}
+	sum := a.keep(now, now != "" || from != none)
 	if f.Seen != nil {
 		o.state.Seen = &sum
 		if f.Base == sum {
@@ -299,6 +318,18 @@ func (a *analysis) mergeTexts(o *outcome, w wishes, wish Choice, mine, theirs st
 	o.state = fileState{Base: sum}
 	o.moved = !some && (path == it.theirs || it.theirs == it.base)
 	return nil
+}
+
+// sameNews tells whether a later common text leaves the news of the team what they were
+// with an earlier one: what nobody has taken must not pass for taken, the order of the
+// parts included, which is no part.
+func sameNews(path, base, later, mine, theirs string) bool {
+	if later == base {
+		return true
+	}
+	want, open := change.Resolve(path, base, mine, theirs, nil)
+	got, left := change.Resolve(path, later, mine, theirs, nil)
+	return normal(got) == normal(want) && len(left) == len(open)
 }
 
 // decide turns what somebody wished into what becomes of a part.

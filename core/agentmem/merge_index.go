@@ -2,6 +2,7 @@ package agentmem
 
 import (
 	"fmt"
+	"slices"
 
 	"mem/core/change"
 	"mem/core/memfile"
@@ -48,7 +49,16 @@ func (a *analysis) pullIndex(topics []*outcome, w wishes) (*outcome, error) {
 		o.path = index
 	}
 	theirSum := a.keep(theirs, there)
-	held, skipped, taken, names := a.heldEntries(topics)
+	held, skipped, taken, names := a.heldEntries(topics, w)
+	renamed := names
+	if w.noted { // the index is compared as it lies there
+		names = map[string]string{}
+		for _, t := range topics {
+			if t.renamedByBoth() {
+				names[t.it.base] = t.it.theirs
+			}
+		}
+	}
 	base, ours, news := retarget(a.known(f.seen()), names), retarget(mine, names), retarget(theirs, names)
 	wish := w.file(index)
 	notTaken, waits := map[string]bool{}, false
@@ -93,7 +103,11 @@ func (a *analysis) pullIndex(topics []*outcome, w wishes) (*outcome, error) {
 	}
 	now := theirs
 	if len(notTaken) > 0 {
-		now = change.Advance(index, base, news, func(p change.Part) bool { return !notTaken[p.Key] })
+		now = normal(change.Advance(index, base, news, func(p change.Part) bool { return !notTaken[p.Key] }))
+	}
+	as := func(s string) string { return retarget(s, renamed) } // as a pull compares it
+	if w.noted && len(w.list) == 0 && (!sameNews(index, base, now, mine, theirs) || !sameNews(index, as(base), as(now), as(mine), as(theirs))) {
+		now, o.settle = base, false
 	}
 	sum := a.keep(now, now != "")
 	if wish == Skip {
@@ -110,7 +124,7 @@ func (a *analysis) pullIndex(topics []*outcome, w wishes) (*outcome, error) {
 
 // heldEntries tells which topics' entries stay as they are here, which of them since the
 // topic was skipped, which follow their topic, and how topics are called from now on.
-func (a *analysis) heldEntries(topics []*outcome) (held, skipped, taken map[string]bool, names map[string]string) {
+func (a *analysis) heldEntries(topics []*outcome, w wishes) (held, skipped, taken map[string]bool, names map[string]string) {
 	held, skipped, taken, names = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}
 	for _, o := range topics {
 		left := o.state.Seen != nil
@@ -119,7 +133,7 @@ func (a *analysis) heldEntries(topics []*outcome) (held, skipped, taken map[stri
 			switch {
 			case o.waits || left || wholly:
 				held[n], skipped[n] = true, left && !o.waits && !wholly
-			case o.team != "":
+			case o.team != "" && w.follows(o.it.names()...):
 				taken[n] = true
 			}
 		}
@@ -142,6 +156,14 @@ func (a *analysis) pull(w wishes) ([]*outcome, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", it.path(), err)
 		}
+		if w.noted && o.renamedByBoth() {
+			// Until the index here follows a new name, its entry is to be told by the old one.
+			linked, err := a.linkedHere(it.base)
+			if err != nil {
+				return nil, err
+			}
+			o.moved = !linked
+		}
 		all = append(all, o)
 	}
 	x, err := a.pullIndex(all, w)
@@ -149,4 +171,19 @@ func (a *analysis) pull(w wishes) ([]*outcome, error) {
 		return nil, err
 	}
 	return append(all, x), nil
+}
+
+// renamedByBoth tells whether the name that a topic has on both sides is noted as its name
+// from now on.
+func (o *outcome) renamedByBoth() bool {
+	return o.moved && o.it.base != "" && o.it.base != o.it.theirs && o.it.mine == o.it.theirs
+}
+
+// linkedHere tells whether the index of this memory links a topic.
+func (a *analysis) linkedHere(p string) (bool, error) {
+	index, _, err := a.side(a.mine, memfile.IndexName)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(memfile.ParseIndex(index).Entries, func(e memfile.Entry) bool { return e.Target == p }), nil
 }

@@ -94,11 +94,21 @@ func TestOlderIsTold(t *testing.T) {
 	}
 	a.put("build.md", topicText("build", "Run make all.\n"))
 	a.publish()
-	for p, s := range old {
-		write(t, a.snapshot(), p, s)
+	checkout := func(files map[string]string) {
+		for p, s := range files {
+			write(t, a.snapshot(), p, s)
+		}
 	}
-	st := a.wantState(StateUpdate)
+	checkout(old)
+	st := a.wantState(StateAhead) // it holds nothing that was not here
 	if !st.Older || !strings.Contains(st.Words(), "older") {
+		t.Errorf("%+v: %s", st, st.Words())
+	}
+	b := newMember(t, "ben", t.TempDir())
+	b.topic("build", "Run make on a branch.\n")
+	b.publish()
+	checkout(filesOf(t, b.snapshot()))
+	if st = a.wantState(StateUpdate); !st.Older || !strings.Contains(st.Words(), "older") {
 		t.Errorf("%+v: %s", st, st.Words())
 	}
 	p := a.pull(PullOptions{})

@@ -3,6 +3,7 @@ package agentmem
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sort"
 	"strings"
 	"time"
@@ -347,25 +348,31 @@ func few(notes []string) []string {
 
 // settle notes what both sides have in common now.
 func (p *publishing) settle() error {
+	st := &settling{analysis: p.analysis, files: maps.Clone(p.st.stored)}
+	defer st.close()
 	for _, o := range p.all {
 		if !o.set {
 			continue
 		}
-		delete(p.st.Files, o.it.base)
+		delete(st.files, o.it.base)
 		key := o.path
-		if key != "" && (o.state.Base != none || o.state.Seen != nil) {
-			p.st.Files[key] = o.state
-			if o.same && o.path != "" {
-				s, ok, err := p.side(p.theirs, o.it.theirs)
-				if err != nil {
-					return err
-				}
-				if ok {
-					p.keep(s, true)
-				}
-			}
+		if key == "" || o.state.Base == none && o.state.Seen == nil {
+			continue
 		}
+		shared := sumOf(o.text)
+		if o.same {
+			text, ok, err := p.side(p.theirs, o.it.theirs)
+			if err != nil {
+				return err
+			}
+			if ok {
+				p.keep(text, true)
+			}
+			shared = p.theirs.sum(o.it.theirs)
+		}
+		st.files[key] = st.now(o.it, o.state, shared, o.same && o.it.mine == o.it.theirs)
 	}
+	p.st.Files = st.files
 	p.st.Last = nil // what was pulled went to the team, or did not differ
 	return p.saveState(true)
 }

@@ -129,6 +129,9 @@ func (p *publishing) steps() ([]step, time.Time, error) {
 // unchanged makes sure that the snapshot still is what was looked at: a git pull may have
 // come in between.
 func (p *publishing) unchanged() error {
+	if err := p.unmoved(); err != nil {
+		return err
+	}
 	for _, o := range p.all {
 		old := o.it.theirs
 		if o.same || p.theirs.files[old] == nil {

@@ -147,23 +147,29 @@ func (s *Shared) Pull(ctx context.Context, opt PullOptions) (*Pulled, error) {
 	}
 	if len(a.mine.files)+len(a.mine.left) == 0 {
 		out.Initialized, w.apply = true, true
-		a.st.Files = map[string]fileState{}
+		a.st.Files, a.st.stored, a.st.dropped = map[string]fileState{}, nil, nil
 		a.items = nil
 		if err := a.findItems(); err != nil {
 			return nil, err
 		}
-	} else if w.apply && !opt.Accept && a.older() {
-		return nil, &OlderError{Agent: s.Agent, Have: a.manifest.UpdatedAt.Format(time.RFC3339Nano), Synced: a.st.UpdatedAt}
 	}
 	outcomes, err := a.pull(w)
 	if err != nil {
 		return nil, err
+	}
+	if w.apply && !opt.Accept && !out.Initialized {
+		if err := a.notOlder(outcomes); err != nil {
+			return nil, err
+		}
 	}
 	if err := a.allMeant(outcomes, opt.Wishes); err != nil {
 		return nil, err
 	}
 	c, err := a.changeOf(outcomes)
 	if err != nil {
+		return nil, err
+	}
+	if err := a.unmoved(); err != nil {
 		return nil, err
 	}
 	done, err := s.m.Apply(ctx, c)
@@ -222,6 +228,14 @@ func (a *analysis) older() bool {
 	return err == nil && !a.manifest.UpdatedAt.IsZero() && a.manifest.UpdatedAt.Before(last)
 }
 
+// notOlder refuses what a snapshot from before the last sync would bring.
+func (a *analysis) notOlder(outcomes []*outcome) error {
+	if a.older() && slices.ContainsFunc(outcomes, func(o *outcome) bool { return o.team != "" }) {
+		return &OlderError{Agent: a.Agent, Have: a.manifest.UpdatedAt.Format(time.RFC3339Nano), Synced: a.st.UpdatedAt}
+	}
+	return nil
+}
+
 // changeOf gives what the outcomes make of this memory.
 func (a *analysis) changeOf(outcomes []*outcome) (change.Change, error) {
 	c := change.Change{Title: "Take news of the team for " + a.Agent, Op: "pull"}
@@ -261,7 +275,8 @@ func diff(from, to string) []text.Edit {
 
 // settleState notes what both sides have in common now, after the change id.
 func (a *analysis) settleState(outcomes []*outcome, id string) error {
-	files := map[string]fileState{}
+	s := &settling{analysis: a, files: map[string]fileState{}}
+	defer s.close()
 	settled := true
 	for _, o := range outcomes {
 		key := o.it.base
@@ -273,7 +288,8 @@ func (a *analysis) settleState(outcomes []*outcome, id string) error {
 		}
 		settled = settled && o.settle
 		if o.state.Base != none || o.state.Seen != nil {
-			files[key] = o.state
+			equal := a.theirs.sum(o.it.theirs) == a.mine.sum(o.it.mine) && o.it.theirs == o.it.mine
+			s.files[key] = s.now(o.it, o.state, a.theirs.sum(o.it.theirs), equal)
 		}
 		for _, t := range []struct {
 			*tree
@@ -286,15 +302,16 @@ func (a *analysis) settleState(outcomes []*outcome, id string) error {
 			if _, err := os.Lstat(a.state.textFile(l.sum)); err == nil {
 				continue
 			}
-			s, err := t.text(t.p)
+			text, err := t.text(t.p)
 			if err != nil {
 				return err
 			}
-			a.keep(s, true)
+			a.keep(text, true)
 		}
 	}
-	before := a.st.Files
-	a.st.Files = files
+	s.keepDropped()
+	before := a.st.stored
+	a.st.Files = s.files
 	if id != "" {
 		a.st.noteLast(id, before, outcomes)
 	}

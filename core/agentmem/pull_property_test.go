@@ -107,6 +107,30 @@ func (s *scribe) edit() {
 	m.put(p, strings.Join(lines, ""))
 }
 
+// entry changes what an entry of the index says, or the order of entries or sections, at
+// random.
+func (s *scribe) entry() {
+	lines := strings.SplitAfter(s.m.get("MEMORY.md"), "\n")
+	if lines = lines[:len(lines)-1]; len(lines) == 0 {
+		return
+	}
+	at := rapid.IntRange(0, len(lines)-1).Draw(s.r, "entry")
+	switch rapid.IntRange(0, 4).Draw(s.r, "of the index") {
+	case 0:
+		*s.n++
+		lines[at] = fmt.Sprintf("%s, %s %d\n", strings.TrimSuffix(lines[at], "\n"), s.m.name, *s.n)
+	case 1:
+		lines = append(slices.Delete(slices.Clone(lines), at, at+1), lines[at])
+	case 2:
+		p := rapid.SampledFrom(s.topics()).Draw(s.r, "topic of which the order changes")
+		head, rest, _ := strings.Cut(s.m.get(p), "\n## ")
+		if one, two, ok := strings.Cut(rest, "\n## "); ok {
+			s.m.put(p, head+"\n## "+strings.TrimSuffix(two, "\n")+"\n\n## "+strings.TrimRight(one, "\n")+"\n")
+		}
+	}
+	s.m.put("MEMORY.md", strings.Join(lines, ""))
+}
+
 // settledTexts gives a memory as texts are compared: empty lines at the end do not count.
 func settledTexts(m *member) string {
 	files := filesOf(m.t, m.store())

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"mem/core/change"
 	"mem/core/memdir"
@@ -204,9 +203,6 @@ func (r *Review) Take(ctx context.Context, path, part string, c Choice) (change.
 	if err := a.wholeStore(); err != nil {
 		return change.Change{}, err
 	}
-	if path == "*" && a.older() {
-		return change.Change{}, &OlderError{Agent: r.s.Agent, Have: a.manifest.UpdatedAt.Format(time.RFC3339Nano), Synced: a.st.UpdatedAt}
-	}
 	if f := r.File(path); f != nil && part == "" && len(f.Conflicts) > 0 && !f.Conflicts[0].Whole {
 		// What conflicts is decided part by part.
 		w.list = nil
@@ -217,6 +213,11 @@ func (r *Review) Take(ctx context.Context, path, part string, c Choice) (change.
 	outcomes, err := a.pull(w)
 	if err != nil {
 		return change.Change{}, err
+	}
+	if path == "*" {
+		if err := a.notOlder(outcomes); err != nil {
+			return change.Change{}, err
+		}
 	}
 	if err := a.allMeant(outcomes, w.list); err != nil {
 		return change.Change{}, err
@@ -263,7 +264,7 @@ func (s *Shared) settle(ctx context.Context, list []Wish) error {
 	case len(list) == 0 && (len(bad) > 0 || part != nil || !a.st.known), !a.theirs.exists, len(a.mine.files) == 0:
 		return nil
 	}
-	outcomes, err := a.pull(wishes{exact: true, list: list})
+	outcomes, err := a.pull(wishes{exact: true, noted: true, list: list})
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,7 @@ type tree struct {
 	root   *os.Root
 	texts  map[string]string // normalised, where they were needed
 	raws   map[string]string
+	hashes *hashes
 }
 
 // leaf is one file of a tree.
@@ -56,7 +57,7 @@ func sumOf(s string) string {
 // readTree reads a directory. In a snapshot everything that does not belong there is a
 // problem; in a store it is left out, as everywhere.
 func readTree(ctx context.Context, dir string, snapshot bool, known *hashes) (*tree, error) {
-	t := &tree{dir: dir, files: map[string]*leaf{}, left: map[string]bool{}, texts: map[string]string{}, raws: map[string]string{}}
+	t := &tree{dir: dir, files: map[string]*leaf{}, left: map[string]bool{}, texts: map[string]string{}, raws: map[string]string{}, hashes: known}
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
@@ -137,7 +138,10 @@ func (w *walker) bad(p, format string, args ...any) {
 }
 
 func (w *walker) folder(ctx context.Context, rel string) error {
-	f, err := w.root.Open(filepath.FromSlash(rel))
+	f, err := memdir.Open(w.root, rel)
+	if errors.Is(err, fs.ErrNotExist) {
+		return changed(filepath.Join(w.dir, rel))
+	}
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", filepath.Join(w.dir, rel), project.Reason(err))
 	}
@@ -160,6 +164,9 @@ func (w *walker) folder(ctx context.Context, rel string) error {
 		}
 		if errors.Is(err, io.EOF) || (err == nil && len(list) == 0) {
 			break
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return changed(filepath.Join(w.dir, rel))
 		}
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", filepath.Join(w.dir, rel), project.Reason(err))
@@ -318,81 +325,4 @@ func conflictMarker(s string) int {
 		}
 	}
 	return 0
-}
-
-// read reads a file whole, through the root, so that no link leads out.
-func (t *tree) read(p string) (string, error) {
-	f, err := memdir.Open(t.root, p)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", errors.New("it is no regular file")
-	}
-	b, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
-	if err == nil && len(b) > MaxFile {
-		err = fmt.Errorf("it is larger than %d bytes", MaxFile)
-	}
-	return string(b), err
-}
-
-// raw gives the text of a file as it stands on disk, text the normalised one; "" where
-// there is none.
-func (t *tree) raw(p string) (string, error) {
-	if t.files[p] == nil {
-		return "", nil
-	}
-	if s, ok := t.raws[p]; ok {
-		return s, nil
-	}
-	s, err := t.read(p)
-	if err != nil {
-		return "", fmt.Errorf("reading %s: %w", filepath.Join(t.dir, filepath.FromSlash(p)), project.Reason(err))
-	}
-	t.raws[p] = s
-	return s, nil
-}
-
-func (t *tree) text(p string) (string, error) {
-	if s, ok := t.texts[p]; ok {
-		return s, nil
-	}
-	raw, err := t.raw(p)
-	if err != nil {
-		return "", err
-	}
-	s := normal(raw)
-	if t.files[p] != nil {
-		t.texts[p] = s
-	}
-	return s, nil
-}
-
-// unread tells whether a file is there, or may be, and was not read.
-func (t *tree) unread(p string) bool {
-	if p == "" || t.files[p] != nil {
-		return false
-	}
-	if t.left[p] {
-		return true
-	}
-	for i, c := range p {
-		if c == '/' && t.left[p[:i+1]] {
-			return true
-		}
-	}
-	return false
-}
-
-// sum gives the hash of a file, "" where there is none.
-func (t *tree) sum(p string) string {
-	if l := t.files[p]; l != nil {
-		return l.sum
-	}
-	return ""
 }

@@ -28,6 +28,11 @@ type syncState struct {
 	Synced    time.Time            `json:"synced"`
 	Files     map[string]fileState `json:"files"`
 	Last      *lastPull            `json:"last,omitempty"`
+	// Git says that git was seen to keep this snapshot, whatever is checked out now.
+	Git bool `json:"git,omitempty"`
+
+	stored  map[string]fileState // Files as they are saved, where the checkout went back
+	dropped map[string]bool      // files of which nothing counts as common in this checkout
 
 	known  bool   // there is a base at all
 	origin string // where it comes from: state, git, none
@@ -42,6 +47,19 @@ type fileState struct {
 	// Seen is the team's text that somebody looked at and did not want; nil where that is
 	// Base. What comes next is compared with it, what is published with Base.
 	Seen *string `json:"seen,omitempty"`
+	// Shared is the team's text when this was noted; "" where that is not known.
+	Shared string `json:"shared,omitempty"`
+	// Before are earlier ones, the newest first, for a checkout that goes back.
+	Before []common `json:"before,omitempty"`
+}
+
+// sums gives the hashes of the texts that it names.
+func (f fileState) sums() []string {
+	out := []string{f.Base, f.seen()}
+	for _, c := range f.Before {
+		out = append(out, c.Base)
+	}
+	return out
 }
 
 func (f fileState) seen() string {
@@ -112,9 +130,8 @@ func (s stateStore) save(st *syncState) error {
 	}
 	used := map[string]bool{}
 	for _, f := range st.Files {
-		used[f.Base] = true
-		if f.Seen != nil {
-			used[*f.Seen] = true
+		for _, sum := range f.sums() {
+			used[sum] = true
 		}
 	}
 	for _, sum := range st.Last.sums() {

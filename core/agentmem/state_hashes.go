@@ -83,6 +83,13 @@ func (h *hashes) put(p string, info fs.FileInfo, l *leaf) {
 	h.fresh = true
 }
 
+// forget lets go of a file that is not what its size and time say.
+func (h *hashes) forget(p string) {
+	delete(h.seen, p)
+	h.fresh = true
+	h.save()
+}
+
 // save writes what was seen. Failing to costs the next reader its time only.
 func (h *hashes) save() {
 	if h.file == "" || (!h.fresh && len(h.seen) == len(h.known)) {

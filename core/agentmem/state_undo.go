@@ -46,7 +46,7 @@ func (st *syncState) noteLast(id string, before map[string]fileState, outcomes [
 }
 
 func sameState(a, b fileState) bool {
-	return a.Base == b.Base && (a.Seen == nil) == (b.Seen == nil) && a.seen() == b.seen()
+	return a.Base == b.Base && a.Shared == b.Shared && (a.Seen == nil) == (b.Seen == nil) && a.seen() == b.seen()
 }
 
 // sums gives the hashes of the texts that it takes to go back.
@@ -57,7 +57,7 @@ func (l *lastPull) sums() []string {
 	var out []string
 	for _, f := range l.Files {
 		if f != nil {
-			out = append(out, f.Base, f.seen())
+			out = append(out, f.sums()...)
 		}
 	}
 	return out

@@ -126,6 +126,25 @@ type analysis struct {
 	items        []*item
 	private      map[string]bool // topics here that are about a person and were never shared
 	notes        []string
+	moment       string // of the checkout, before the snapshot was read
+}
+
+// checkedOut names the moment of a checkout: the commit and what snapshot.json says.
+func (s *Shared) checkedOut() string {
+	head := ""
+	if p := s.m.Location.Project; p.GitDir != "" {
+		head, _ = headOf(p.GitDir, p.CommonDir) // unknown is a moment as well
+	}
+	data, _ := project.ReadFile(filepath.Join(s.Snapshot, ManifestName), maxManifest) // as is a missing one
+	return head + "\n" + string(data)
+}
+
+// unmoved makes sure that git did not take the checkout elsewhere since both sides were read.
+func (a *analysis) unmoved() error {
+	if a.checkedOut() != a.moment {
+		return changed(a.Snapshot)
+	}
+	return nil
 }
 
 func (a *analysis) close() {
@@ -138,7 +157,7 @@ func (s *Shared) look(ctx context.Context) (*analysis, error) { return s.lookOve
 
 // lookOver reads both sides, with texts by path in place of files of this memory.
 func (s *Shared) lookOver(ctx context.Context, over map[string]string) (*analysis, error) {
-	a := &analysis{Shared: s, manifest: &Manifest{}, private: map[string]bool{},
+	a := &analysis{Shared: s, manifest: &Manifest{}, moment: s.checkedOut(), private: map[string]bool{},
 		mine: &tree{dir: s.Store, files: map[string]*leaf{}}, theirs: &tree{dir: s.Snapshot, files: map[string]*leaf{}}}
 	known := openHashes(s.m.Env().CacheDir, s.Store)
 	mine, err := readTree(ctx, s.Store, false, known)
@@ -167,6 +186,10 @@ func (s *Shared) lookOver(ctx context.Context, over map[string]string) (*analysi
 		if err := a.baseFromGit(ctx); err != nil {
 			a.notes = append(a.notes, fmt.Sprintf("What this memory and the snapshot had in common could not be looked up in git: %v.", err))
 		}
+	}
+	if err := a.followCheckout(ctx); err != nil {
+		a.close()
+		return nil, err
 	}
 	if err := a.findItems(); err != nil {
 		a.close()
@@ -211,6 +234,9 @@ func (a *analysis) lookAtSnapshot(ctx context.Context) error {
 		return nil
 	}
 	data, err := theirs.read(ManifestName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return changed(filepath.Join(a.Snapshot, ManifestName))
+	}
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", filepath.Join(a.Snapshot, ManifestName), project.Reason(err))
 	}
@@ -256,7 +282,7 @@ func (a *analysis) checkManifest() {
 
 func (a *analysis) findPrivate() {
 	for p, l := range a.mine.files {
-		if l.user && a.theirs.files[p] == nil && a.st.Files[p].Base == none {
+		if l.user && a.theirs.files[p] == nil && a.st.stored[p].Base == none {
 			a.private[p] = true
 		}
 	}

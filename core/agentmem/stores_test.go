@@ -51,6 +51,8 @@ func TestList(t *testing.T) {
 	s.put(s.in(".claude", "agents", "planner.md"), "---\nname: my.planner\ndescription: plans\nmemory: local\n---\n")
 	s.put(s.in(".claude", "agents", "plain.md"), "---\nname: plain\n---\n")
 	s.put(s.in(".claude", "agents", "broken.md"), "---\nname: [\n")
+	s.put(s.in(".claude", "agents", "slip.md"), "---\nname: slip\nmemory: proj\n---\n")
+	s.put(s.in(".claude", "agents", "none.md"), "---\nname: none\nmemory: false\n---\n")
 	s.put(filepath.Join(s.home, ".claude", "agents", "writer.md"), "---\nmemory: user\n---\n")
 	s.put(filepath.Join(s.home, "handbook", "deploy.md"), "---\nname: deploy\ndescription: How\ntype: reference\n---\n\nBy hand.\n")
 	s.put(s.env.ConfigFile(), "stores:\n  handbook: ~/handbook\n  gone: ~/gone\n")
@@ -58,6 +60,9 @@ func TestList(t *testing.T) {
 	l := s.list()
 	if l.Project != s.base || len(l.Split) != 0 {
 		t.Errorf("%+v", l)
+	}
+	if all := strings.Join(l.Notes, "\n"); strings.Count(all, "keeps no memory") != 1 || !strings.Contains(all, "slip.md: memory is proj, which is none of user, project and local") {
+		t.Errorf("%q", l.Notes)
 	}
 	if x := s.store(l, "agent/reviewer/project"); !x.Snapshot || x.Health.Topics != 1 || len(x.Defined) != 1 || len(x.Notes) != 0 || x.Health.LastChange == nil {
 		t.Errorf("%+v", x)

@@ -16,7 +16,7 @@ type Start string
 
 // The ways to start.
 const (
-	// Explicit is a person or an agent that asks: only memory that is off and the lock stop it.
+	// Explicit is a person or an agent that asks: only memory that is off or not there yet and the lock stop it.
 	Explicit Start = "explicit"
 	// Auto is the stop hook: all gates count.
 	Auto Start = "auto"
@@ -58,8 +58,8 @@ type Gates struct {
 	Sessions []string `json:"sessions,omitempty"`
 	// MoreSessions are not listed.
 	MoreSessions int `json:"moreSessions,omitempty"`
-	// Next is when a run by itself may be due, as far as anybody can tell; zero where a
-	// setting has to change first.
+	// Next is when a run by itself may be due, as far as anybody can tell; zero where
+	// something else than time has to change first.
 	Next time.Time `json:"nextDue,omitzero"`
 	// Notes say what the reader should know, such as a crash.
 	Notes []string `json:"notes,omitempty"`
@@ -178,7 +178,8 @@ func (s Setting) time(start Start, st Standing) Gate {
 	if st.Last.IsZero() {
 		if !st.exists {
 			if _, err := os.Lstat(s.Directory); errors.Is(err, fs.ErrNotExist) {
-				return Gate{Passed: passed, Reason: "there is no memory yet; the first one that is written creates its directory"}
+				// Whoever asks: there is nothing to consolidate.
+				return Gate{Reason: "there is no memory yet; the first one that is written creates its directory"}
 			}
 		}
 		return Gate{Open: true, Reason: "there was no dream yet"}

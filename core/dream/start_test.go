@@ -155,6 +155,10 @@ func TestNoMemoryYet(t *testing.T) {
 	if due, why := h.due(); due || !strings.Contains(why, "no memory yet") {
 		t.Errorf("due: %v, %s", due, why)
 	}
+	g, err := dream.Of(h.house.Memory).Check(t.Context(), dream.Explicit, false)
+	if c := g.Closed(); err != nil || c == nil || !strings.Contains(c.Reason, "no memory yet") {
+		t.Errorf("who asks is told %+v, %v", c, err)
+	}
 }
 
 // TestSecretsStayHere: what sessions hold of secrets reaches no engine.

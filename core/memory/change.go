@@ -80,15 +80,17 @@ func (m *Memory) shownDiff(diff string, most int) string {
 	return fit(string(shown), most)
 }
 
-// Paths gives the files that the change left, those that Files leaves out included.
-func (c *Change) Paths() []string {
-	var paths []string
+// Paths gives the files that the change left and those that it deleted, the ones that
+// Files leaves out included.
+func (c *Change) Paths() (left, deleted []string) {
 	for _, f := range c.all {
-		if f.Action != "deleted" {
-			paths = append(paths, f.Path)
+		if f.Action == "deleted" {
+			deleted = append(deleted, f.Path)
+		} else {
+			left = append(left, f.Path)
 		}
 	}
-	return paths
+	return left, deleted
 }
 
 // Resolve gives the path of the memory file that a reference means: a topic's path

@@ -179,7 +179,7 @@ func (m *Memory) openLosses(c *Context) []string {
 		ws = append(ws, LossWords(l))
 		told[l.ID] = true
 	}
-	events, _, err := m.store.History("", "", maxEvents)
+	events, _, err := m.store.History("", "", MaxEvents)
 	if err != nil {
 		return ws
 	}

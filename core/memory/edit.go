@@ -48,7 +48,7 @@ func (m *Memory) Edit(ctx context.Context, e Edit) (*Edited, error) {
 		return nil, err
 	}
 	c = m.retitle(c, b.Path)
-	done, err := m.apply(ctx, c, n)
+	done, err := m.apply(ctx, c, n) // the journal keeps what the text was
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (m *Memory) retitle(c change.Change, p string) change.Change {
 	if was.Name == is.Name && was.Description == is.Description {
 		return c
 	}
-	index, err := m.store.Load(memfile.IndexName)
+	index, err := m.store.Look(memfile.IndexName)
 	if err != nil {
 		return c // no index, no entry
 	}

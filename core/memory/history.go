@@ -66,7 +66,7 @@ var changeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 const (
 	defaultEvents = 20
-	maxEvents     = 100
+	MaxEvents     = 100 // changes on a page
 )
 
 // History lists changes, or shows one with its diff.
@@ -101,7 +101,7 @@ func (m *Memory) History(ctx context.Context, o HistoryOptions) (*History, error
 	if limit <= 0 {
 		limit = defaultEvents
 	}
-	events, more, err := m.store.History(o.Cursor, o.Topic, min(limit, maxEvents))
+	events, more, err := m.store.History(o.Cursor, o.Topic, min(limit, MaxEvents))
 	if err == nil && o.Topic != "" && o.Cursor == "" && len(events) == 0 {
 		// Not a path that was changed: a name, or nothing we know.
 		var v *store.Reading
@@ -112,7 +112,7 @@ func (m *Memory) History(ctx context.Context, o HistoryOptions) (*History, error
 		if notFound != nil {
 			return nil, notFound
 		}
-		events, more, err = m.store.History("", t.Path, min(limit, maxEvents))
+		events, more, err = m.store.History("", t.Path, min(limit, MaxEvents))
 	}
 	if err != nil {
 		return nil, err

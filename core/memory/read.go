@@ -185,7 +185,9 @@ func (m *Memory) Read(ctx context.Context, ref, cursor string) (*Read, error) {
 	}
 	var n Notice
 	b, err := m.direct(ref)
-	if err != nil {
+	if err == nil {
+		m.store.Keep(b.Path, b.Hash, b.File.Text.String())
+	} else {
 		b, err = m.known(ref)
 	}
 	if err != nil {
@@ -250,7 +252,7 @@ func (m *Memory) direct(ref string) (*memdir.Body, error) {
 	if memdir.CheckTopic(p) == nil && m.there(".git") {
 		return nil, fs.ErrNotExist
 	}
-	return m.store.Load(p)
+	return m.store.Look(p)
 }
 
 // there reports whether something stands at a path in the memory directory; what

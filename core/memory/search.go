@@ -24,7 +24,7 @@ type SearchOptions struct {
 
 const (
 	defaultHits = 10
-	maxHits     = 50
+	MaxHits     = 50 // on a page
 )
 
 // Hit is one memory that was found.
@@ -101,7 +101,7 @@ func (o SearchOptions) search(x *recall.Index, n Notice, of func(id string) (v *
 	if limit <= 0 {
 		limit = defaultHits
 	}
-	res := x.Search(o.Query, recall.Options{Limit: min(limit, maxHits), Offset: offset, Filter: func(id string) bool {
+	res := x.Search(o.Query, recall.Options{Limit: min(limit, MaxHits), Offset: offset, Filter: func(id string) bool {
 		v, _, p := of(id)
 		t := v.Topic(p)
 		if t == nil {

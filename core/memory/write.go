@@ -125,7 +125,7 @@ func (m *Memory) written(ctx context.Context, p string, c change.Change, n Notic
 	var conflict *store.ConflictError
 	if errors.As(err, &conflict) && w.ExpectedHash == "" {
 		if cur, ok := conflict.Current[p]; ok && cur.Exists {
-			m.store.Keep(p, cur.Text)
+			m.store.Keep(p, cur.Hash, cur.Text)
 			return nil, &ExistsError{Path: p, Current: cur} // created by somebody else just now
 		}
 	}
@@ -162,7 +162,7 @@ func (m *Memory) noteLongEntry(out *Written) {
 
 // fillFromDisk completes a result whose topic or index stayed as it was.
 func (m *Memory) fillFromDisk(out *Written) {
-	if b, err := m.store.Load(memfile.IndexName); err == nil && out.Entry == "" {
+	if b, err := m.store.Look(memfile.IndexName); err == nil && out.Entry == "" {
 		out.Entry = m.entryOf(b.File.Text.String(), out.Path)
 	}
 	if b, err := m.store.Load(out.Path); err == nil && out.Hash == "" {
@@ -241,7 +241,7 @@ func (m *Memory) done(res *store.Result, n Notice) *Change {
 	out.Guarded = findings(res.Findings)
 	for _, f := range res.Files {
 		if f.Hash != "" {
-			m.store.Keep(f.Path, f.After)
+			m.store.Keep(f.Path, f.Hash, f.After)
 		}
 	}
 	out.Index = m.fill(res)
@@ -267,7 +267,7 @@ func (m *Memory) fill(res *store.Result) memdir.Fill {
 			return memdir.FillOf(m.store.ParseIndex(f.After), m.rule())
 		}
 	}
-	if b, err := m.store.Load(memfile.IndexName); err == nil {
+	if b, err := m.store.Look(memfile.IndexName); err == nil {
 		return memdir.FillOf(m.store.ParseIndex(b.File.Text.String()), m.rule())
 	}
 	return memdir.FillOf(memfile.NoIndex(), m.rule())

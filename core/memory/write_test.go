@@ -265,3 +265,31 @@ func TestMendingIsNoTouching(t *testing.T) {
 		t.Errorf("%v %v", info.ModTime(), err)
 	}
 }
+
+// TestWhatAnEditReplacedIsABase: whoever has the hash of a text that somebody else wrote
+// can write over what an edit of ours made of it, and nothing was kept twice.
+func TestWhatAnEditReplacedIsABase(t *testing.T) {
+	w := newWorld(t)
+	const before = "---\nname: a\ndescription: d\ntype: user\n---\n\n# One\n\nFirst.\n\n# Two\n\nSecond.\n"
+	w.put("a.md", before)
+	m := w.open()
+	if _, err := m.Edit(t.Context(), Edit{Topic: "a.md", EditOf: memdir.EditOf{Section: "One", Content: "Edited."}}); err != nil {
+		t.Fatal(err)
+	}
+	kept := func() int { return len(must(filepath.Glob(filepath.Join(w.opt.Env.StateDir, "*", "bases", "*")))(t)) }
+	if n := kept(); n > 0 {
+		t.Errorf("%d texts are kept beside the journal", n)
+	}
+	w.put("b.md", before)
+	if must(m.Read(t.Context(), "b.md", ""))(t); kept() != 1 {
+		t.Error("a text that was handed out is not kept")
+	}
+	out, err := m.Write(t.Context(), Write{ExpectedHash: text.Hash(before), Memory: memdir.Memory{
+		Name: "a", Description: "d", Type: "user", Path: "a.md", Body: "# One\n\nFirst.\n\n# Two\n\nWritten.\n"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := w.get("a.md"); !out.Merged || !strings.Contains(got, "Edited.") || !strings.Contains(got, "Written.") {
+		t.Errorf("merged %v:\n%s", out.Merged, got)
+	}
+}

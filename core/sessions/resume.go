@@ -109,7 +109,7 @@ func (s *Sessions) Resume(ctx context.Context, o ResumeOptions) (_ *Resumed, err
 	defer t.Close()
 	chain := t.Chain(transcript.ParseUUID(o.At))
 	if o.At != "" && len(chain.Rows) == 0 {
-		return nil, fmt.Errorf("the session %s has no message %s to end with", memdir.ShownName(x.ID), memdir.ShownName(o.At))
+		return nil, fmt.Errorf("the session %s has no message %s to end with; give the uuid of a hit of transcript_search, or leave it out to end with the last message", memdir.ShownName(x.ID), memdir.ShownName(o.At))
 	}
 	got, err := deliver.Deliver(ctx, t, t.Transcript, chain, d)
 	if err != nil {
@@ -175,7 +175,11 @@ func agentOf(x *transcript.Session, ref string) (path, agent string, err error) 
 	case 1:
 		return path, agent, nil
 	case 0:
-		return "", "", &transcript.NotFoundError{Ref: "agent-" + ref, Looked: 1}
+		missing := &transcript.NotFoundError{Ref: ref, Session: x.ID}
+		for _, a := range x.Subagents {
+			missing.Agents = append(missing.Agents, a.ID)
+		}
+		return "", "", missing
 	}
 	return "", "", &transcript.AmbiguousError{Ref: ref, Sessions: ids}
 }

@@ -243,6 +243,23 @@ func (u *update) wait(ctx context.Context, o SearchOptions) error {
 	}
 }
 
+// leftOut says in words what an update did not index, "" where that is nothing.
+func leftOut(malformed, tooLong, repeated int) string {
+	var parts []string
+	add := func(n int, one, many string) {
+		switch {
+		case n == 1:
+			parts = append(parts, "1 "+one)
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%d %s", n, many))
+		}
+	}
+	add(malformed, "line that is no record", "lines that are no records")
+	add(tooLong, "record that is too long to be searched", "records that are too long to be searched")
+	add(repeated, "entry that repeats another of the same uuid", "entries that repeat others of the same uuid")
+	return strings.Join(parts, ", ")
+}
+
 // progress says what an update and a search left out.
 func (f *Found) progress(u *update, res *index.Result) (notes []string) {
 	select {
@@ -251,9 +268,8 @@ func (f *Found) progress(u *update, res *index.Result) (notes []string) {
 			notes = append(notes, fmt.Sprintf("The index could not be brought up to date: %v. What it has was searched.", u.err))
 		}
 		notes = append(notes, unreadWords(u.report.Unread)...)
-		if r := &u.report; r.Malformed+r.TooLong+r.Repeated > 0 {
-			notes = append(notes, fmt.Sprintf("Of what was indexed just now, %d lines are no records, %d records are too long to be searched, and %d entries repeat others of the same uuid and are left out.",
-				r.Malformed, r.TooLong, r.Repeated))
+		if out := leftOut(u.report.Malformed, u.report.TooLong, u.report.Repeated); out != "" {
+			notes = append(notes, "Left out of what was indexed just now: "+out+".")
 		}
 	default:
 		f.Indexing = true

@@ -91,3 +91,17 @@ func TestSearchWhileIndexing(t *testing.T) {
 		t.Errorf("%v after %v", err, time.Since(start))
 	}
 }
+
+// What was left out is told in words, and only what there is.
+func TestLeftOut(t *testing.T) {
+	for want, n := range map[string][3]int{
+		"":                         {},
+		"1 line that is no record": {1, 0, 0},
+		"2 lines that are no records, 1 entry that repeats another of the same uuid": {2, 0, 1},
+		"3 records that are too long to be searched":                                 {0, 3, 0},
+	} {
+		if got := leftOut(n[0], n[1], n[2]); got != want {
+			t.Errorf("%v: %q, want %q", n, got, want)
+		}
+	}
+}

@@ -96,7 +96,7 @@ func TestResume(t *testing.T) {
 		{ResumeOptions{Session: first, Budget: 5}, "too small"},
 		{ResumeOptions{Session: first, Cursor: "x"}, "cursor"},
 		{ResumeOptions{Session: first, At: uuidOf(second, 0)}, "no message"},
-		{ResumeOptions{Session: first, Agent: "x"}, "no session begins with agent-x"},
+		{ResumeOptions{Session: first, Agent: "x"}, "has no subagent x; those that it has: none"},
 	} {
 		if _, err := s.Resume(t.Context(), tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v: %v, want %s", tt.o, err, tt.want)
@@ -122,7 +122,7 @@ func TestFilesOfAPerson(t *testing.T) {
 	if r, err := s.Resume(t.Context(), ResumeOptions{Session: "logs.d/empty.jsonl", Format: "brief"}); err != nil || !strings.Contains(strings.Join(r.Notes, " "), "no message") {
 		t.Errorf("%+v %v", r, err)
 	}
-	for path, want := range map[string]string{"logs.d": "it is a directory", "logs.d/pretty.json": "one record on each line", "logs.d/none.jsonl": "no such file"} {
+	for path, want := range map[string]string{"logs.d": "it is a directory", "logs.d/pretty.json": "one record on each line", "logs.d/none.jsonl": "file does not exist; transcript_list"} {
 		if _, err := s.Resume(t.Context(), ResumeOptions{Session: path}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}

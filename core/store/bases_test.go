@@ -84,7 +84,7 @@ func TestBaseHandedOutAgainIsYoung(t *testing.T) {
 func TestWrittenTextsAreKeptOnce(t *testing.T) {
 	s := open(t)
 	for _, f := range write(t, s, memory("one", "Text.\n")).Files {
-		s.Keep(f.Path, f.After)
+		s.Keep(f.Path, f.Hash, f.After)
 		if _, err := os.Stat(filepath.Join(s.bases.dir, f.Hash)); err == nil {
 			t.Errorf("%s was kept a second time", f.Path)
 		}
@@ -92,8 +92,9 @@ func TestWrittenTextsAreKeptOnce(t *testing.T) {
 			t.Errorf("the hash of %s gives %q, %v", f.Path, got, ok)
 		}
 	}
-	s.Keep("one.md", "a text that somebody else wrote")
-	if _, ok := s.Base(text.Hash("a text that somebody else wrote")); !ok {
+	const other = "a text that somebody else wrote"
+	s.Keep("one.md", text.Hash(other), other)
+	if _, ok := s.Base(text.Hash(other)); !ok {
 		t.Error("a text that is not in the journal was not kept")
 	}
 }

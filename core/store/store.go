@@ -21,7 +21,6 @@ import (
 	"mem/core/guard"
 	"mem/core/memdir"
 	"mem/core/memfile"
-	"mem/core/text"
 )
 
 // Limits of the store, each with its reason.
@@ -252,23 +251,25 @@ func (s *Store) gone() []string {
 
 // Load reads one memory file and keeps its text as a merge base.
 func (s *Store) Load(p string) (*memdir.Body, error) {
+	b, err := s.Look(p)
+	if err == nil {
+		s.Keep(p, b.Hash, b.File.Text.String())
+	}
+	return b, err
+}
+
+// Look reads one memory file whose text is handed out to nobody, or by Keep.
+func (s *Store) Look(p string) (*memdir.Body, error) {
 	root, err := s.openRoot(false)
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.cache.Load(memdir.Disk(root), p, s.opt.Limits)
-	if err != nil {
-		return nil, err
-	}
-	s.keep(p, b.Hash, b.File.Text.String())
-	return b, nil
+	return s.cache.Load(memdir.Disk(root), p, s.opt.Limits)
 }
 
-// Keep keeps the text of a file that was handed out, so that a later write which
-// names its hash can be merged. Failing to keep one only costs that merge.
-func (s *Store) Keep(p, content string) { s.keep(p, text.Hash(content), content) }
-
-func (s *Store) keep(p, hash, content string) {
+// Keep keeps the text of a file that was handed out with its hash, so that a later
+// write which names that can be merged. Failing to keep one only costs that merge.
+func (s *Store) Keep(p, hash, content string) {
 	if !s.bases.has(hash) && !s.journal.holds(p, hash) {
 		s.bases.keep(hash, content)
 	}

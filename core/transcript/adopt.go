@@ -166,7 +166,7 @@ func findOld(ctx context.Context, env settings.Env, o AdoptOptions) (*Moved, err
 	case hasIndex(old):
 		err = m.ofMemory(ctx, env, o, old)
 	case !o.StillThere && !gone(old):
-		err = fmt.Errorf("%s is still there, so it did not move: its sessions and memory are its own. A person can take them over all the same by saying so", memdir.ShownName(old))
+		err = fmt.Errorf("%s is still there, so it did not move: its sessions and memory are its own. mem-mcp adopt --still-there takes them over all the same", memdir.ShownName(old))
 	default:
 		// Clients know a directory by its real path, or by the one that they were given.
 		m.Root = realPath(old)

@@ -157,6 +157,40 @@ func TestArchivedSessionsAreFound(t *testing.T) {
 }
 
 // What processes left that died is removed once nobody can be at work on it.
+// The latest session is the one that was written last, not the one that was archived last;
+// where the original is there, it is the original.
+func TestLatestAmongCopies(t *testing.T) {
+	h := newHome(t)
+	p := h.repository("proj")
+	for i, age := range []time.Duration{2 * time.Hour, time.Hour, 3 * time.Hour} {
+		h.session(p.Root, id(i+1), chat(p.Root, "words"), age)
+	}
+	o := FindOptions{Project: p}
+	list := h.find(o).List
+	for i, at := range []int{1, 0, 2} { // the oldest is archived last
+		got := h.archive(list[at : at+1])
+		h.age(got.Sessions[0].Path, -time.Duration(i)*time.Minute)
+	}
+	for _, gone := range []bool{false, true} {
+		if gone {
+			for _, s := range list {
+				if err := os.Remove(s.Path); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		s, err := Pick(t.Context(), h.env, o, "latest")
+		if err != nil || s.ID != id(2) || (s.Origin == OriginArchive) != gone {
+			t.Errorf("originals gone %v: %+v, %v", gone, s, err)
+		}
+		o.Except = id(2)
+		if s, err = Pick(t.Context(), h.env, o, "latest"); err != nil || s.ID != id(1) {
+			t.Errorf("originals gone %v, but for the newest: %+v, %v", gone, s, err)
+		}
+		o.Except = ""
+	}
+}
+
 func TestArchiveSweeps(t *testing.T) {
 	h := newHome(t)
 	p := h.repository("proj")

@@ -74,14 +74,26 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%s begins the ids of %d sessions: %s%s. Give more of the id", memdir.ShownName(e.Ref), len(e.Sessions), strings.Join(few, ", "), more)
 }
 
-// NotFoundError says that there is no such session.
+// NotFoundError says that there is no such session, or no such subagent of one.
 type NotFoundError struct {
 	Ref     string
-	Looked  int // folders
+	Session string   // whose subagent was asked for, "" where a session was
+	Agents  []string // ids of those that it has
+	Looked  int      // folders
 	Skipped []Skipped
 }
 
 func (e *NotFoundError) Error() string {
+	if e.Session != "" {
+		there := "none"
+		if few := e.Agents[:min(len(e.Agents), 5)]; len(few) > 0 {
+			there = strings.Join(few, ", ")
+			if n := len(e.Agents) - len(few); n > 0 {
+				there += fmt.Sprintf(" and %d more", n)
+			}
+		}
+		return fmt.Sprintf("the session %s has no subagent %s; those that it has: %s", memdir.ShownName(e.Session), memdir.ShownName(e.Ref), there)
+	}
 	what := "no session begins with " + memdir.ShownName(e.Ref)
 	if e.Ref == latest {
 		what = "there is no session"
@@ -96,13 +108,13 @@ func (e *NotFoundError) Error() string {
 		}
 	}
 	if e.Looked == 0 {
-		return fmt.Sprintf("%s: this project has no sessions yet.%s Those of all projects can be listed (mem-mcp sessions --all; transcript_list with all)", what, why)
+		return fmt.Sprintf("%s: this project has no sessions yet.%s transcript_list with all has those of all projects", what, why)
 	}
 	folders := fmt.Sprintf("the %d folders that were", e.Looked)
 	if e.Looked == 1 {
 		folders = "the folder that was"
 	}
-	return fmt.Sprintf("%s in %s looked into.%s List the sessions to see which there are", what, folders, why)
+	return fmt.Sprintf("%s in %s looked into.%s transcript_list gives those that there are", what, folders, why)
 }
 
 // Pick finds one session by its id, the beginning of it, or "latest", and
@@ -114,17 +126,7 @@ func Pick(ctx context.Context, env settings.Env, o FindOptions, ref string) (*Se
 	files := s.files()
 	newestFirst(files)
 	if ref == latest {
-		own := slices.DeleteFunc(slices.Clone(files), func(f file) bool { return f.id != o.Except })
-		files = append(slices.DeleteFunc(files, func(f file) bool { return f.id == o.Except }), own...)
-		for i := range files { // the first one that is the project's
-			if err := s.look(ctx, files[i:i+1]); err != nil {
-				return nil, err
-			}
-			if found := s.found(); len(found.List) > 0 {
-				return found.List[0], nil
-			}
-		}
-		return nil, &NotFoundError{Ref: ref, Looked: len(s.out.Looked), Skipped: s.out.Skipped}
+		return s.latest(ctx, files)
 	}
 	var match []file
 	for _, f := range files {
@@ -150,4 +152,40 @@ func Pick(ctx context.Context, env settings.Env, o FindOptions, ref string) (*Se
 		e.Sessions = append(e.Sessions, x.ID)
 	}
 	return nil, e
+}
+
+// latest gives the session that was written last, of the files with the newest first; that
+// of o.Except comes after all others.
+func (s *search) latest(ctx context.Context, files []file) (*Session, error) {
+	own := func(f file) bool { return f.id == s.o.Except }
+	others := slices.DeleteFunc(slices.Clone(files), own)
+	for _, group := range [][]file{others, slices.DeleteFunc(files, func(f file) bool { return !own(f) })} {
+		var newest *Session
+		same := map[string][]file{}
+		for _, f := range group {
+			same[f.id] = append(same[f.id], f)
+		}
+		for _, f := range group {
+			// A copy in the archive is younger than its session, and no file is older than what was written to it.
+			if newest != nil && !f.mtime.After(newest.Modified) {
+				break
+			}
+			files := same[f.id]
+			if same[f.id] = nil; files == nil {
+				continue
+			}
+			if err := s.look(ctx, files); err != nil {
+				return nil, err
+			}
+			for _, x := range s.found().List {
+				if newest == nil || x.Modified.After(newest.Modified) {
+					newest = x
+				}
+			}
+		}
+		if newest != nil {
+			return newest, nil
+		}
+	}
+	return nil, &NotFoundError{Ref: latest, Looked: len(s.out.Looked), Skipped: s.out.Skipped}
 }

@@ -44,7 +44,7 @@ func OpenFile(path string) (*File, error) {
 func openError(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("opening the transcript %s: there is no such file: %w", path, fs.ErrNotExist)
+		return fmt.Errorf("opening the transcript %s: %w; transcript_list gives the sessions that there are", path, fs.ErrNotExist)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("opening the transcript %s: this user may not read it: %w", path, fs.ErrPermission)
 	}

@@ -8,8 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +47,7 @@ func Run(ctx context.Context, env settings.Env, streams term.Streams, version st
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	var wrong *term.UsageError
 	var notMerged notMergedError
 	switch {
@@ -58,7 +58,7 @@ func Run(ctx context.Context, env settings.Env, streams term.Streams, version st
 		return ExitNotMerged
 	case errors.As(err, &wrong):
 		a.complain(err)
-		fmt.Fprintln(streams.Err, "See mem-mcp --help.")
+		fmt.Fprintf(streams.Err, "See %s --help.\n", cmd.CommandPath())
 		return ExitUsage
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -70,7 +70,7 @@ func Run(ctx context.Context, env settings.Env, streams term.Streams, version st
 
 // complain prints an error where people look for it.
 func (a *app) complain(err error) {
-	if errors.Is(err, syscall.EPIPE) {
+	if term.OutputClosed(err) {
 		return // who reads the output has seen enough
 	}
 	words := term.ForPeople(err.Error())
@@ -91,13 +91,20 @@ func (a *app) root() *cobra.Command {
 		Long:          "mem-mcp serves the memory of a project to agents over MCP (the default), and reads and writes it on the command line.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          term.NoArgs,
+		Args:          noCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
 
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.refuseInside(cmd) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := memdir.ParseStore(a.store); err != nil {
+				return &term.UsageError{Err: err}
+			}
+			return a.refuseInside(cmd)
+		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &term.UsageError{Err: err} })
+	root.SetFlagErrorFunc(term.FlagError)
+	root.Version = a.version // adds --version
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	f := root.PersistentFlags()
 	f.StringVar(&a.project, "project", "", "directory of the project (default: CLAUDE_PROJECT_DIR, else the working directory)")
 	f.StringVar(&a.memoryDir, "memory-dir", "", "use this memory directory, whatever the project")
@@ -117,6 +124,14 @@ func (a *app) root() *cobra.Command {
 		root.AddCommand(c)
 	}
 	return root
+}
+
+// noCommand refuses what is no command here; what the other program does is said.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && slices.Contains([]string{"check", "fix", "rules"}, args[0]) {
+		return term.Usage("unknown command %q; mem-lsp %s does that", args[0], args[0])
+	}
+	return term.NoArgs(cmd, args)
 }
 
 func (a *app) options() memory.Options {

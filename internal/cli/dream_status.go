@@ -24,7 +24,12 @@ func (a *app) dreamStatusCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.show(s, func() { a.showDreamStatus(s) })
+				return a.show(s, func() {
+					a.showDreamStatus(s)
+					if a.calledByNobody() {
+						a.notice(memory.Notice{Notes: []string{"No client calls mem when a turn ends (mem-mcp hooks install CLIENT sets that up): a dream starts by hand, or by a timer (mem-mcp dream schedule)."}})
+					}
+				})
 			})
 		},
 	}
@@ -74,7 +79,7 @@ func (a *app) showGates(g *dream.Gates) {
 	case g.Open:
 		a.Printf("a dream by itself is due\n")
 	case g.Next.IsZero():
-		a.Printf("no dream starts by itself until a setting changes\n")
+		a.Printf("no dream starts by itself until what closes the gates has changed\n")
 	default:
 		a.Printf("the next one by itself: %s at the earliest\n", at(g.Next))
 	}

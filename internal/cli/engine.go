@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -136,6 +137,9 @@ func (a *app) engineUseCommand() *cobra.Command {
 			"  mem-mcp engine use command",
 		Args: term.OneArg("the engine: provider, command, sampling, host, none or auto"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] != engine.Auto && !slices.Contains(engine.Order, args[0]) {
+				return term.Usage("there is no engine %q; there are auto, %s", args[0], strings.Join(engine.Order, ", "))
+			}
 			set := []settings.Setting{{Key: "engine", Text: args[0]}}
 			for _, f := range useFlags {
 				if !cmd.Flags().Changed(f.flag) {
@@ -150,7 +154,7 @@ func (a *app) engineUseCommand() *cobra.Command {
 				}
 				set = append(set, settings.Setting{Key: key, Text: *values[f.flag]})
 			}
-			return a.engineUse(set, yes)
+			return a.engineUse(cmd.Context(), set, yes)
 		},
 	}
 	for _, f := range useFlags {
@@ -160,7 +164,7 @@ func (a *app) engineUseCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) engineUse(set []settings.Setting, yes bool) error {
+func (a *app) engineUse(ctx context.Context, set []settings.Setting, yes bool) error {
 	path := a.env.ConfigFile()
 	if path == "" {
 		return errors.New("there is no place for a configuration: neither a home directory nor XDG_CONFIG_HOME is known")
@@ -201,7 +205,7 @@ func (a *app) engineUse(set []settings.Setting, yes bool) error {
 		return a.show(result, func() { a.Printf("it says so already\n") })
 	}
 	if !yes {
-		answer, asked := a.Ask("Write it?")
+		answer, asked := a.Ask(ctx, "Write it?")
 		if !asked {
 			return term.Usage("nobody is here to say yes to this; say so with --yes")
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mem/core/project"
 	"mem/core/sessions"
 	"mem/internal/term"
 )
@@ -23,6 +24,9 @@ func (a *app) exportCommand() *cobra.Command {
 		Short: "Write a whole session for people: Markdown, or one HTML file that needs nothing else",
 		Args:  term.OneArg("the id of a session, the beginning of one, latest, or a transcript"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := term.OneOf("format", o.Format, sessions.ExportFormats); err != nil {
+				return err
+			}
 			o.Session = args[0]
 			if a.json && out == "" {
 				return term.Usage("--json tells what was written to a file; give one with -o")
@@ -78,7 +82,7 @@ func (a *app) exportFile(cmd *cobra.Command, s *sessions.Sessions, o sessions.Ex
 		return nil, fmt.Errorf("%s exists already; give another name, or remove it first", out)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("writing the export: %w", err)
+		return nil, fmt.Errorf("writing the export to %s: %w. Give a file in a folder that is there and can be written", out, project.Reason(err))
 	}
 	got, err := s.Export(cmd.Context(), file, o)
 	if err = errors.Join(err, file.Close()); err != nil {

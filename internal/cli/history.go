@@ -22,6 +22,9 @@ func (a *app) historyCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := term.Between(cmd, "limit", 1, memory.MaxEvents); err != nil {
+				return err
+			}
 			if len(args) == 1 {
 				o.Change = args[0]
 			}
@@ -41,6 +44,11 @@ func (a *app) historyCommand() *cobra.Command {
 }
 
 func (a *app) showHistory(h *memory.History) {
+	if len(h.Changes) == 0 {
+		fmt.Fprintln(a.Err, "no change is in the history")
+		a.notice(h.Notice)
+		return
+	}
 	var rows [][]string
 	for _, e := range h.Changes {
 		state := ""
@@ -79,7 +87,7 @@ func (a *app) purgeCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.show(p, func() { a.Printf("purged %d changes, %d bytes\n", p.Changes, p.Bytes) })
+				return a.show(p, func() { a.Printf("purged %s, %d bytes\n", count(p.Changes, "change"), p.Bytes) })
 			})
 		},
 	}

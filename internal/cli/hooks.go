@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -41,13 +42,13 @@ func (a *app) hooksCommand() *cobra.Command {
 		Use: "install CLIENT", Short: "Have a client call mem: shows what changes in its settings, asks, keeps a backup",
 		Long: "install adds hooks to the settings of a client: " + clients + ".\nIt shows the change, asks, and keeps a backup. All other keys and comments stay as they are.",
 		Args: term.OneArg("a client: " + clients),
-		RunE: func(_ *cobra.Command, args []string) error { return a.changeHooks(args[0], o, true) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.changeHooks(cmd.Context(), args[0], o, true) },
 	}
 	install.Flags().StringArrayVar(&o.skip, "skip", nil, "leave this event of the client out (can be repeated)")
 	remove := &cobra.Command{
 		Use: "remove CLIENT", Short: "Take the hooks of mem out of a client's settings again",
 		Args: term.OneArg("a client: " + clients),
-		RunE: func(_ *cobra.Command, args []string) error { return a.changeHooks(args[0], o, false) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.changeHooks(cmd.Context(), args[0], o, false) },
 	}
 	for _, c := range []*cobra.Command{install, remove} {
 		c.Flags().StringVar(&o.scope, "scope", scopeUser, "whose settings: user, or project for this project only")
@@ -77,7 +78,7 @@ type hooksChange struct {
 	Notes   []string `json:"notes,omitempty"`
 }
 
-func (a *app) changeHooks(name string, o hooksFlags, install bool) error {
+func (a *app) changeHooks(ctx context.Context, name string, o hooksFlags, install bool) error {
 	c, err := hook.ClientNamed(name)
 	if err != nil {
 		return &term.UsageError{Err: err}
@@ -121,7 +122,7 @@ func (a *app) changeHooks(name string, o hooksFlags, install bool) error {
 		a.Printf("%s", a.Diff(a.Data(out.Diff)))
 	}
 	if !o.yes {
-		yes, asked := a.Ask("Write this?")
+		yes, asked := a.Ask(ctx, "Write this?")
 		switch {
 		case !asked:
 			return errors.New("nothing was written: nobody is there to be asked. Say --yes if this is what you want")
@@ -211,6 +212,21 @@ func (a *app) showHooks(names []string) error {
 		}
 		clients = []hook.Client{c}
 	}
+	list := a.hooksStates(clients)
+	return a.show(map[string]any{"hooks": list, "notSupported": hook.Unsupported}, func() {
+		var rows [][]string
+		for _, s := range list {
+			rows = append(rows, []string{s.Client, s.Scope, s.words(), s.File})
+		}
+		a.Table([]string{"client", "scope", "", "settings"}, rows)
+		if len(names) == 0 {
+			fmt.Fprintf(a.Err, "not supported: %s\n", strings.Join(sortedKeys(hook.Unsupported), ", "))
+		}
+	})
+}
+
+// hooksStates looks into the settings of clients, of the user and of this project.
+func (a *app) hooksStates(clients []hook.Client) []hooksState {
 	list := []hooksState{}
 	for _, c := range clients {
 		for _, scope := range []string{scopeUser, scopeProject} {
@@ -229,15 +245,13 @@ func (a *app) showHooks(names []string) error {
 			list = append(list, s)
 		}
 	}
-	return a.show(map[string]any{"hooks": list, "notSupported": hook.Unsupported}, func() {
-		var rows [][]string
-		for _, s := range list {
-			rows = append(rows, []string{s.Client, s.Scope, s.words(), s.File})
-		}
-		a.Table([]string{"client", "scope", "", "settings"}, rows)
-		if len(names) == 0 {
-			fmt.Fprintf(a.Err, "not supported: %s\n", strings.Join(sortedKeys(hook.Unsupported), ", "))
-		}
+	return list
+}
+
+// calledByNobody reports whether no client calls mem at its events.
+func (a *app) calledByNobody() bool {
+	return !slices.ContainsFunc(a.hooksStates(hook.Clients), func(s hooksState) bool {
+		return s.Error != "" || s.Installed != nil && len(s.Events) > 0 && s.Off == ""
 	})
 }
 

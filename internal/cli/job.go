@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -182,7 +185,15 @@ func (a *app) jobsCommand() *cobra.Command {
 		Use:   "jobs",
 		Short: "List the background work on this memory, newest first",
 		Args:  term.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := term.Between(cmd, "limit", 0, math.MaxInt); err != nil {
+				return err
+			}
+			if o.Kind != "" {
+				if err := term.OneOf("kind", o.Kind, slices.Sorted(maps.Keys(jobKinds))); err != nil {
+					return err
+				}
+			}
 			return a.withJobs(func(jobs *job.Jobs) error {
 				list, err := jobs.List(o)
 				if err != nil {
@@ -195,7 +206,7 @@ func (a *app) jobsCommand() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&o.Kind, "kind", "", "only jobs of this kind")
+	c.Flags().StringVar(&o.Kind, "kind", "", "only jobs of this kind: "+strings.Join(slices.Sorted(maps.Keys(jobKinds)), ", "))
 	c.Flags().BoolVar(&o.Open, "open", false, "only jobs that are not over")
 	c.Flags().IntVar(&o.Limit, "limit", 20, "jobs to list; 0 lists all")
 	c.AddCommand(

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"mem/core/memfile"
 	"mem/core/memory"
 	"mem/internal/term"
 )
@@ -41,6 +43,9 @@ func (a *app) listCommand() *cobra.Command {
 		Short: "List the topics, newest first",
 		Args:  term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := onlyType(o.Type); err != nil {
+				return err
+			}
 			return a.withMemory(func(m *memory.Memory) error {
 				l, err := working(a, "reading the memory", func() (*memory.List, error) { return m.ListAll(cmd.Context(), o) })
 				if err != nil {
@@ -52,6 +57,14 @@ func (a *app) listCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&o.Type, "type", "", "only topics of this type: user, feedback, project or reference")
 	return c
+}
+
+// onlyType refuses a type that there is not; without one all are meant.
+func onlyType(t string) error {
+	if t == "" {
+		return nil
+	}
+	return term.OneOf("type", t, memfile.Types)
 }
 
 func (a *app) showList(l *memory.List) {
@@ -71,7 +84,7 @@ func (a *app) showList(l *memory.List) {
 		a.notice(l.Notice)
 		return
 	}
-	a.Printf("%d topics in %s\n", l.Total, l.Directory)
+	a.Printf("%s in %s\n", count(l.Total, "topic"), l.Directory)
 	for _, p := range l.Unread {
 		a.Printf("%s %s %s\n", a.Style(term.Yellow, "not read:"), term.Clean(p.Path), term.Clean(p.Message))
 	}
@@ -112,7 +125,7 @@ func (a *app) searchCommand() *cobra.Command {
 		Args:  term.SomeArgs("words to look for"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Query = strings.Join(args, " ")
-			if err := said.check(cmd); err != nil {
+			if err := errors.Join(said.check(cmd), onlyType(o.Type), term.Between(cmd, "limit", 1, memory.MaxHits)); err != nil {
 				return err
 			}
 			if said.on {
@@ -143,6 +156,7 @@ func (a *app) searchCommand() *cobra.Command {
 }
 
 func (a *app) showFound(f *memory.Found) {
+	var rows [][]string // into a pipe
 	for _, h := range f.Hits {
 		var fields []string
 		for _, m := range h.Matched {
@@ -152,10 +166,17 @@ func (a *app) showFound(f *memory.Found) {
 		if h.Store != "" {
 			at = h.Store + ": " + h.Path
 		}
+		if !a.Terminal {
+			rows = append(rows, []string{at, strings.Join(fields, ","), h.Description, h.Snippet})
+			continue
+		}
 		a.Printf("%s  %s  %s\n", a.Style(term.Bold, term.Clean(at)), term.Clean(h.Description), a.Style(term.Faint, "["+strings.Join(fields, ", ")+"]"))
 		if h.Snippet != "" {
 			a.Printf("    %s\n", term.Clean(h.Snippet))
 		}
+	}
+	if !a.Terminal {
+		a.Table([]string{"topic", "matched", "description", "snippet"}, rows)
 	}
 	if f.Total > len(f.Hits) {
 		fmt.Fprintf(a.Err, "%d more\n", f.Total-len(f.Hits))

@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mem/core/sessions"
+	"mem/core/transcript/deliver"
 	"mem/internal/term"
 )
 
@@ -18,6 +21,14 @@ func (a *app) resumeCommand() *cobra.Command {
 		Short: "Print a session's conversation as it would be taken up: to read, or as messages for a model",
 		Args:  term.OneArg("the id of a session, the beginning of one, latest, or a transcript"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := errors.Join(term.OneOf("format", o.Format, sessions.Formats), term.Between(cmd, "budget", deliver.MinBudget, math.MaxInt)); err != nil {
+				return err
+			}
+			for _, name := range o.Include {
+				if err := term.OneOf("include", name, sessions.Includes); name != "" && err != nil {
+					return err
+				}
+			}
 			o.Session = args[0]
 			var r *sessions.Resumed
 			err := a.withSessions(f, func(s *sessions.Sessions, p sessions.Progress) (err error) {

@@ -42,6 +42,11 @@ func (f *saidFlags) check(c *cobra.Command) error {
 			return term.Usage("--%s %s", name, why)
 		}
 	}
+	for _, role := range f.o.Roles {
+		if err := term.OneOf("role", role, sessions.Roles); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -65,16 +70,24 @@ func (a *app) showSaid(f *sessions.Found, dirs []string) {
 	for _, d := range dirs {
 		from += " --sessions-dir " + shellQuote(d)
 	}
+	var rows [][]string // into a pipe
 	for _, h := range f.Hits {
 		where := h.Role
 		if h.Agent != "" {
 			where += " of agent " + h.Agent
 		}
+		if !a.Terminal {
+			rows = append(rows, []string{h.Session, localTime(h.Time), where, h.UUID, h.Title, h.Snippet})
+			continue
+		}
 		a.Printf("%s  %s  %s  %s\n", a.Style(term.Bold, term.Clean(h.Session)), localTime(h.Time), a.Style(term.Faint, "["+term.Clean(where)+"]"), term.Clean(h.Title))
 		a.Printf("    %s\n", term.Clean(h.Snippet))
-		if h.UUID != "" && a.Terminal {
+		if h.UUID != "" {
 			a.Printf("    %s\n", a.Style(term.Faint, "mem-mcp resume "+term.Clean(h.Session)+" --at "+term.Clean(h.UUID+from)))
 		}
+	}
+	if !a.Terminal {
+		a.Table([]string{"session", "time", "role", "message", "title", "snippet"}, rows)
 	}
 	if f.NextCursor != "" {
 		fmt.Fprintf(a.Err, "%d of %d hits; for more: --cursor %s\n", len(f.Hits), f.Total, f.NextCursor)

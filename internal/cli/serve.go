@@ -39,6 +39,7 @@ func (a *app) serveCommand() *cobra.Command {
 var finishers = map[string]proposal.Finisher{job.Extract: extract.Finish}
 
 func (a *app) serve(ctx context.Context) error {
+	a.SayServing("mem-mcp", "MCP")
 	s := mcpserver.New(mcpserver.Options{Memory: a.options(), Version: a.version, Logger: slog.New(slog.NewTextHandler(a.Err, nil)),
 		Tools: tools.Options{AllowApply: a.allowApply, Start: a.startJob, Finishers: finishers}})
 	return s.Serve(ctx, a.In, a.Out)

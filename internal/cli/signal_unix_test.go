@@ -5,6 +5,7 @@ package cli_test
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,8 +17,11 @@ import (
 
 // A demo that is interrupted leaves neither a process nor a file behind.
 func TestDemoSignals(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		t.Run(sig.String(), func(t *testing.T) {
+	for _, l := range []struct {
+		sig syscall.Signal
+		all bool // as a terminal does: the programs that the demo started get it, too
+	}{{syscall.SIGINT, false}, {syscall.SIGTERM, false}, {syscall.SIGHUP, false}, {syscall.SIGINT, true}} {
+		t.Run(fmt.Sprintf("%v, all %v", l.sig, l.all), func(t *testing.T) {
 			t.Parallel()
 			m := newMachine(t)
 			tmp := filepath.Join(m.root, "tmp")
@@ -28,6 +32,7 @@ func TestDemoSignals(t *testing.T) {
 			cmd := exec.Command("mem-mcp", "demo")
 			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + m.env.Home, "TMPDIR=" + tmp}
 			cmd.Dir, cmd.Stderr = m.env.Cwd, &errOut
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			out, err := cmd.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -40,7 +45,12 @@ func TestDemoSignals(t *testing.T) {
 			lines := bufio.NewScanner(out)
 			for lines.Scan() {
 				if strings.HasPrefix(lines.Text(), "3/") {
-					if err := cmd.Process.Signal(sig); err != nil {
+					pid := cmd.Process.Pid
+					if l.all {
+						time.Sleep(20 * time.Millisecond) // into the step, which waits for a server
+						pid = -pid
+					}
+					if err := syscall.Kill(pid, l.sig); err != nil {
 						t.Error(err)
 					}
 				}

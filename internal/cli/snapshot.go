@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -235,7 +233,11 @@ func (a *app) snapshotPublishCommand() *cobra.Command {
 			}
 			if p.DryRun && !dryRun && !a.json && a.Terminal && len(p.Files) > 0 {
 				a.showPublished(p)
-				if !a.asked(cmd, "Publish it? [y/N] ") {
+				switch yes, asked := a.Ask(cmd.Context(), "Publish it?"); {
+				case !asked:
+					fmt.Fprintln(a.Err, "publish it with --yes")
+					return nil
+				case !yes:
 					return errors.New("nothing was published")
 				}
 				o.Confirm, o.Plan = true, p.Plan
@@ -257,16 +259,6 @@ func (a *app) snapshotPublishCommand() *cobra.Command {
 	c.Flags().StringArrayVar(&o.Allow, "allow", nil, "let through what is held back for personal data: its item, or the path of the topic")
 	c.Flags().StringVar(&o.Note, "note", "", "a note for the team")
 	return c
-}
-
-// asked asks a person on the terminal.
-func (a *app) asked(cmd *cobra.Command, question string) bool {
-	fmt.Fprint(a.Err, question)
-	line, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
-	if err != nil && line == "" {
-		return false
-	}
-	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(line)))
 }
 
 func (a *app) showPublished(p *agentmem.Published) {

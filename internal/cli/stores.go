@@ -77,7 +77,7 @@ func (a *app) showStores(l *agentmem.Stores) {
 		}
 	}
 	for _, p := range l.Split {
-		fmt.Fprintf(a.Err, "%s %s\n", a.Style(term.Yellow, "split:"), term.Clean(fmt.Sprintf("%s, %d topics, in the %s %s: belongs to %s", p.Directory, p.Topics, p.Kind, p.Where, p.Store)))
+		fmt.Fprintf(a.Err, "%s %s\n", a.Style(term.Yellow, "split:"), term.Clean(fmt.Sprintf("%s, %s, in the %s %s: belongs to %s", p.Directory, count(p.Topics, "topic"), p.Kind, p.Where, p.Store)))
 		if p.Note != "" {
 			fmt.Fprintf(a.Err, "  %s\n", term.Clean(p.Note))
 		}
@@ -92,8 +92,11 @@ func (a *app) showStores(l *agentmem.Stores) {
 func problemsFound(counts map[string]int) string {
 	var parts []string
 	for _, s := range []string{"error", "warning", "information", "hint"} {
-		if counts[s] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[s], s))
+		switch n := counts[s]; {
+		case n > 0 && s == "information":
+			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+		case n > 0:
+			parts = append(parts, count(n, s))
 		}
 	}
 	return strings.Join(parts, ", ")

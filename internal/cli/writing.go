@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"mem/core/memdir"
 	"mem/core/memfile"
 	"mem/core/memory"
+	"mem/core/project"
 	"mem/core/store"
 	"mem/internal/term"
 )
@@ -25,8 +27,11 @@ func (a *app) writeCommand() *cobra.Command {
 		Args:  term.OneArg("the name of the memory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w.Name = args[0]
-			if !memfile.KnownType(w.Type) {
-				return term.Usage("--type %q is unknown; it is one of %s", w.Type, strings.Join(memfile.Types, ", "))
+			if w.Type == "" {
+				return term.Usage("write needs --type: %s", strings.Join(memfile.Types, ", "))
+			}
+			if err := term.OneOf("type", w.Type, memfile.Types); err != nil {
+				return err
 			}
 			if w.Description == "" {
 				return term.Usage("write needs --description: one line that tells when the memory matters")
@@ -34,7 +39,7 @@ func (a *app) writeCommand() *cobra.Command {
 			if bodyFile == "" {
 				return term.Usage("write needs --body-file: a file, or - for standard input")
 			}
-			body, err := a.body(bodyFile)
+			body, err := a.body(cmd.Context(), bodyFile)
 			if err != nil {
 				return err
 			}
@@ -67,22 +72,27 @@ func (a *app) writeCommand() *cobra.Command {
 // maxBody bounds a body that is read, in bytes.
 const maxBody = memdir.DefaultTopicBytes
 
-func (a *app) body(name string) (string, error) {
-	in := a.In
+func (a *app) body(ctx context.Context, name string) (string, error) {
+	in, from := term.Until(ctx, a.In), "standard input"
+	if name == "-" && a.InTerminal && a.ErrTerminal {
+		fmt.Fprintln(a.Err, a.Style(term.Faint, "Type the memory; Ctrl-D at the start of a line ends it, Ctrl-C writes nothing."))
+	}
 	if name != "-" {
+		from = term.Clean(name)
+
 		f, err := os.Open(name)
 		if err != nil {
-			return "", fmt.Errorf("reading the body: %w. Give a file that exists, or - for standard input", err)
+			return "", fmt.Errorf("reading the body from %s: %w. Give a file that can be read, or - for standard input", from, project.Reason(err))
 		}
 		defer f.Close()
 		in = f
 	}
 	b, err := io.ReadAll(io.LimitReader(in, maxBody+1))
 	if err != nil {
-		return "", fmt.Errorf("reading the body: %w", err)
+		return "", fmt.Errorf("reading the body from %s: %w", from, project.Reason(err))
 	}
 	if len(b) > maxBody {
-		return "", fmt.Errorf("the body in %s has more than %d bytes; keep what matters", name, maxBody)
+		return "", fmt.Errorf("the body in %s has more than %d bytes; keep what matters", from, maxBody)
 	}
 	return string(b), nil
 }

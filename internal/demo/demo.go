@@ -128,6 +128,9 @@ func (s *stage) playAll() error {
 	return nil
 }
 
+// interruptLag is how long an interrupt may take to reach this program after a server.
+const interruptLag = 200 * time.Millisecond
+
 func (s *stage) play(n, of int, sc scene) error {
 	start := time.Now()
 	s.step = &Step{Name: sc.name, Title: sc.title, Calls: []*Call{}, Checks: []string{}}
@@ -135,6 +138,13 @@ func (s *stage) play(n, of int, sc scene) error {
 	s.print.heading(n, of, sc.title)
 	sc.play(s)
 	s.step.Seconds = seconds(start)
+	if s.err != nil {
+		// A terminal interrupts the servers as well, and one may be gone before this program has heard of it.
+		select {
+		case <-s.ctx.Done():
+		case <-time.After(interruptLag):
+		}
+	}
 	if s.ctx.Err() != nil {
 		s.err = fmt.Errorf("stopped before its end: %w", context.Cause(s.ctx))
 	}

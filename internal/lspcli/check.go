@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mem/core/memdir"
+	"mem/core/project"
 	"mem/diagnostics"
 	"mem/diagnostics/report"
 	"mem/diagnostics/workspace"
@@ -63,17 +64,17 @@ func (a *app) checkCommand() *cobra.Command {
 }
 
 func (a *app) check(ctx context.Context, o check, args []string) error {
-	if !slices.Contains(formats, o.format) {
-		return oneOf("format", o.format, formats)
+	if err := term.OneOf("format", o.format, formats); err != nil {
+		return err
 	}
 	failOn := diagnostics.Error + 1
 	if o.failOn != never {
-		if !slices.Contains(severities, o.failOn) {
-			return oneOf("fail-on", o.failOn, append(slices.Clone(severities), never))
+		if err := term.OneOf("fail-on", o.failOn, append(slices.Clone(severities), never)); err != nil {
+			return err
 		}
 		failOn, _ = diagnostics.ParseSeverity(o.failOn) // it is one of them
 	}
-	if err := knownRules(o.rules); err != nil {
+	if err := errors.Join(knownRules(o.rules), a.projectThere(o.project)); err != nil {
 		return err
 	}
 	p := a.startProgress()
@@ -184,6 +185,16 @@ func (a *app) project(named string) string {
 		}
 	}
 	return ""
+}
+
+// projectThere refuses a --project that is none: without its .mem.yaml and instructions
+// not everything would be looked at.
+func (a *app) projectThere(named string) error {
+	if named == "" {
+		return nil
+	}
+	_, err := project.Find(named, a.env.ProjectOptions())
+	return err
 }
 
 // report prints what was found.

@@ -97,7 +97,7 @@ func projectFlag(c *cobra.Command, to *string) {
 }
 
 func (a *app) fix(ctx context.Context, o fix, args []string) error {
-	if err := knownRules(o.rules); err != nil {
+	if err := errors.Join(knownRules(o.rules), a.projectThere(o.project)); err != nil {
 		return err
 	}
 	p := a.startProgress()

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -57,7 +55,7 @@ func Run(ctx context.Context, opt Options, args []string) int {
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	var wrong *term.UsageError
 	switch {
 	case err == nil:
@@ -67,7 +65,7 @@ func Run(ctx context.Context, opt Options, args []string) int {
 		return ExitStopped
 	case errors.As(err, &wrong):
 		a.complain(err)
-		fmt.Fprintln(a.Err, "See mem-lsp --help.")
+		fmt.Fprintf(a.Err, "See %s --help.\n", cmd.CommandPath())
 	default:
 		a.complain(err)
 	}
@@ -76,7 +74,7 @@ func Run(ctx context.Context, opt Options, args []string) int {
 
 // complain prints an error where people look for it.
 func (a *app) complain(err error) {
-	if errors.Is(err, syscall.EPIPE) {
+	if term.OutputClosed(err) {
 		return // who reads the output has seen enough
 	}
 	if a.json {
@@ -114,7 +112,9 @@ func (a *app) root() *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &term.UsageError{Err: err} })
+	root.SetFlagErrorFunc(term.FlagError)
+	root.Version = a.version // adds --version
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON")
 	serveFlags(root)
 	for _, c := range []*cobra.Command{a.serveCommand(), a.checkCommand(), a.fixCommand(), a.rulesCommand(), a.versionCommand()} {
@@ -136,9 +136,4 @@ func (a *app) versionCommand() *cobra.Command {
 			return nil
 		},
 	}
-}
-
-// oneOf gives a usage error for a value of a flag that is none of those known.
-func oneOf(flag, value string, known []string) error {
-	return term.Usage("--%s %q is unknown; it is one of %s", flag, value, strings.Join(known, ", "))
 }

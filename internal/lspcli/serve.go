@@ -31,8 +31,12 @@ func (a *app) serve(ctx context.Context) error {
 	if a.server == nil {
 		return errors.New("this build has no language server")
 	}
+	a.SayServing("mem-lsp", "the language server protocol")
 	in, restore := term.Polled(a.In)
 	defer restore()
+	if a.InTerminal {
+		in = term.Until(ctx, in) // nothing else ends a read that waits for somebody to type
+	}
 	if err := a.server(ctx, a.env, in, a.Out, a.Err, a.version); err != nil {
 		if ctx.Err() == nil {
 			a.complain(err)

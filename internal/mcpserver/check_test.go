@@ -105,6 +105,13 @@ func TestWritesSayWhatIsWrong(t *testing.T) {
 	if got := strings.Join(rulesIn(m), ", "); !strings.Contains(got, "ops/deploy.md") {
 		t.Errorf("%s", got)
 	}
+	// A topic that was moved does not share its name with the file that it was, whichever of the two is first.
+	for _, to := range []string{"deploy.md", "a/deploy.md", "deploy.md"} {
+		m := c.must("memory_move", args{"topic": "deploy", "to": to})
+		if got := strings.Join(rulesIn(m), ", "); strings.Contains(got, "name-duplicate") {
+			t.Errorf("moved to %s: %s", to, got)
+		}
+	}
 }
 
 // Findings are bounded, the worst first, and what they quote cannot command.
