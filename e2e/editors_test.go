@@ -31,6 +31,7 @@ type session struct {
 	}
 	Quickfixes, Extracts []string // titles of the actions that were offered
 	Buffers              []string
+	Questions            []string // that the server asked
 	Undone, Alive        bool
 	Hover, Definition    json.RawMessage
 	Completion           json.RawMessage

@@ -69,11 +69,18 @@ func (e *editor) read(r io.Reader) {
 				if reply != nil {
 					result = reply(m.Params)
 				}
+				if result == notServed {
+					e.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"it is not served"}}`, *m.ID))
+					return
+				}
 				e.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, *m.ID, result))
 			}()
 		}
 	}
 }
+
+// notServed is the reply of a client that does not know what it is asked.
+const notServed = "not served"
 
 func readMessage(in *bufio.Reader) (message, error) {
 	var m message

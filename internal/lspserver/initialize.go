@@ -43,7 +43,6 @@ type features struct {
 
 	applyEdit      bool // it makes edits that the server asks for
 	rename, remove bool // edits that rename and delete files
-	asks           bool // it shows questions with answers to choose from
 	showsDocuments bool
 	content        bool // it asks for the text of documents that the server makes up
 	lensRefresh    bool // it can be told to ask for lenses again
@@ -117,7 +116,6 @@ func featuresOf(p *protocol.InitializeParams) features {
 		f.refresh = w.Diagnostics != nil && is(w.Diagnostics.RefreshSupport)
 	}
 	if w := c.Window; w != nil {
-		f.asks = w.ShowMessage != nil
 		f.showsDocuments = w.ShowDocument != nil && w.ShowDocument.Support
 	}
 	t := c.TextDocument

@@ -23,9 +23,6 @@ const (
 // snapshot is written on disk, not by the editor: its files and snapshot.json have to
 // come in order. The question is asked beside the request, since a person may take long.
 func (s *server) publishNews(ctx context.Context, x *side, path, _ string) (any, error) {
-	if !s.features.asks {
-		return nil, fmt.Errorf("this editor cannot ask whether to publish, and nothing is published unseen: mem-mcp snapshot publish %s shows it and asks", x.Agent)
-	}
 	if name := x.unsaved(); name != "" {
 		return nil, fmt.Errorf("%s is not saved, and what is on disk would be published: save it first", shown(name))
 	}
@@ -49,13 +46,15 @@ func (s *server) publishNews(ctx context.Context, x *side, path, _ string) (any,
 	return nil, nil
 }
 
-// confirmed asks until there is an answer, and publishes what was shown.
+// confirmed asks until there is an answer, and publishes what was shown. Every client may be
+// asked: what a client announces of questions is only what they may hold, and eglot, which
+// asks, announces nothing.
 func (s *server) confirmed(ctx context.Context, x *side, o agentmem.PublishOptions, would *agentmem.Published) error {
 	for {
 		answer, err := s.client.ShowMessageRequest(ctx, &protocol.ShowMessageRequestParams{Type: protocol.MessageTypeInfo, Message: published(would),
 			Actions: []protocol.MessageActionItem{{Title: answerPublish}, {Title: answerDiff}, {Title: answerCancel}}})
 		if err != nil {
-			return fmt.Errorf("the editor did not ask: %w", err)
+			return fmt.Errorf("this editor did not ask whether to publish (%w), and nothing is published unseen: mem-mcp snapshot publish %s shows it and asks", err, x.Agent)
 		}
 		switch {
 		case answer == nil || answer.Title == answerCancel:

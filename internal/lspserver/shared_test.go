@@ -392,10 +392,16 @@ func (e *editor) nudge() { e.mu.Lock(); e.changed.Broadcast(); e.mu.Unlock() }
 func TestPublishUnseen(t *testing.T) {
 	w := newWorld(t, diagtest.Parse(t, []byte(sharing)))
 	e := w.edit(text.UTF16)
-	e.server.features.asks = false
+	e.mu.Lock()
+	e.replies = map[string]func(json.RawMessage) string{"window/showMessageRequest": func(json.RawMessage) string { return notServed }}
+	e.mu.Unlock()
 	e.bringAll(w, "MEMORY.md")
 	e.until("MEMORY.md", "news", has("snapshot-newer"))
-	if m := e.command("publish", "own.md"); m.Error == nil || !strings.Contains(m.Error.Message, "mem-mcp snapshot publish") {
-		t.Errorf("%+v", m)
+	e.commanded("publish", "own.md")
+	if m := e.requested("window/showMessage", 0); !strings.Contains(string(m.Params), "mem-mcp snapshot publish") || !strings.Contains(string(m.Params), "it is not served") {
+		t.Errorf("it says %s", m.Params)
+	}
+	if _, err := os.Stat(filepath.Join(w.top, ".claude", "agent-memory-snapshots", "reviewer", "own.md")); err == nil {
+		t.Error("it was published unseen")
 	}
 }
