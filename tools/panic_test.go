@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -35,5 +37,20 @@ func TestAPanicIsOneToolsOwn(t *testing.T) {
 	broken = false
 	if r := call(); r.IsError || words1(r) != "works" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestAStoppedCallSaysWhy: the session ended, or the client cancelled, and "context canceled" tells nobody which.
+func TestAStoppedCallSaysWhy(t *testing.T) {
+	why := errors.New("the session has ended")
+	tool := spec{name: "slow", in: schema{}, out: schema{}, run: func(ctx context.Context, _ target, _ json.RawMessage) (answer, error) {
+		<-ctx.Done()
+		return answer{}, fmt.Errorf("reading: %w", ctx.Err())
+	}}.bind(func(context.Context, string) (*memory.Memory, error) { return nil, nil }, nil, newQuestions(), &checks{})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	r, err := tool.Handler(ctx, mcp.CallToolRequest{})
+	if err != nil || !r.IsError || words1(r) != "slow was stopped before it was done: the session has ended. Call it again" {
+		t.Errorf("%s, %v", words1(r), err)
 	}
 }

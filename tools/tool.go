@@ -155,10 +155,18 @@ func (s spec) bind(open Opener, of SessionsOf, questions *questions, checks *che
 			}
 		}
 		if err != nil {
-			return failed(err), nil
+			return failed(s.stopped(ctx, err)), nil
 		}
 		return whole(a, result)
 	}}
+}
+
+// stopped says why a call was stopped, where that is what err tells.
+func (s spec) stopped(ctx context.Context, err error) error {
+	if why := context.Cause(ctx); why != nil && errors.Is(err, context.Canceled) && !errors.Is(err, why) {
+		return fmt.Errorf("%s was stopped before it was done: %w. Call it again", s.name, why)
+	}
+	return err
 }
 
 // whole puts an answer into a result that is no larger than clients take. Where

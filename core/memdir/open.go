@@ -6,7 +6,7 @@ import "os"
 // reading. Anything else, such as a pipe that took the place of a file after that was looked
 // at, is a *FileError, and is not waited for.
 func Open(root *os.Root, p string) (*os.File, error) {
-	f, err := root.OpenFile(p, os.O_RDONLY|doNotWait, 0)
+	f, err := root.OpenFile(p, os.O_RDONLY|NoWait, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -4,5 +4,6 @@ package memdir
 
 import "syscall"
 
-// doNotWait: a pipe is opened though nobody writes to it.
-const doNotWait = syscall.O_NONBLOCK
+// NoWait is a flag to open files with: a pipe in the place of one is not waited for. Nobody
+// may be at its other end, ever.
+const NoWait = syscall.O_NONBLOCK

@@ -1,4 +1,4 @@
 package memdir
 
-// doNotWait: pipes have no names in folders here.
-const doNotWait = 0
+// NoWait is a flag to open files with, elsewhere: pipes have no names in folders here.
+const NoWait = 0

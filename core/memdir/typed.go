@@ -60,7 +60,7 @@ func (v *View) Typed(ctx context.Context, buffers map[string]Buffer) (now *View,
 }
 
 // changedWithin is how long a change may take for Changed to serve: a write takes
-// milliseconds, but may wait for another process, or for a person's consent.
+// milliseconds, but may wait for another process.
 const changedWithin = 2 * time.Second
 
 // Changed gives the View after files at the given paths changed, came or went, without

@@ -239,7 +239,7 @@ func (d *folder) appendTo(name, content string) error {
 			return why
 		}
 	}
-	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|memdir.NoWait, 0o666)
 	if err != nil {
 		return d.failed("appending to", name, err)
 	}
@@ -282,7 +282,7 @@ func (d *folder) cutAppended(name string, offset int64, content string) error {
 	if err := d.instant.at("cut", name); err != nil {
 		return d.failed("cutting", name, err)
 	}
-	f, err := d.root.OpenFile(name, os.O_WRONLY, 0)
+	f, err := d.root.OpenFile(name, os.O_WRONLY|memdir.NoWait, 0)
 	if err != nil {
 		return d.failed("cutting", name, err)
 	}
@@ -317,7 +317,7 @@ func syncFile(f *os.File, name string, in instant) error {
 
 // sync makes a file durable that was written without.
 func (d *folder) sync(name string) error {
-	f, err := d.root.OpenFile(name, openToSync, 0)
+	f, err := d.root.OpenFile(name, openToSync|memdir.NoWait, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // somebody removed it since
 	}

@@ -257,21 +257,48 @@ func TestPipeInPlaceOfATopic(t *testing.T) {
 	}
 	defer d.close()
 	at := filepath.Join(s.Directory(), "one.md")
-	if err := errors.Join(os.Remove(at), syscall.Mkfifo(at, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	refused := make(chan error, 1)
-	go func() {
-		_, _, err := d.released("one.md", "")
-		refused <- err
-	}()
-	select {
-	case err := <-refused:
-		var file *memdir.FileError
-		if !errors.As(err, &file) || file.Path != "one.md" {
-			t.Errorf("%v", err)
+	swap := func() error { return errors.Join(os.Remove(at), syscall.Mkfifo(at, 0o600)) }
+	for name, do := range map[string]func() error{
+		"read": func() error {
+			if err := swap(); err != nil {
+				t.Error(err)
+			}
+			_, _, err := d.released("one.md", "")
+			var file *memdir.FileError
+			if !errors.As(err, &file) || file.Path != "one.md" {
+				t.Errorf("%v", err)
+			}
+			return err
+		},
+		"sync": func() error {
+			if err := swap(); err != nil {
+				t.Error(err)
+			}
+			return d.sync("one.md")
+		},
+		"cut": func() error {
+			d.instant = func(op, _ string) error {
+				if op == "cut" {
+					return swap()
+				}
+				return nil
+			}
+			defer func() { d.instant = nil }()
+			return d.cutAppended("one.md", 1, "ext")
+		},
+	} {
+		if err := errors.Join(os.RemoveAll(at), os.WriteFile(at, []byte("text"), 0o600)); err != nil {
+			t.Fatal(err)
 		}
-	case <-time.After(5 * time.Second):
-		t.Fatal("a pipe is waited for")
+		refused := make(chan error, 1)
+		go func() { refused <- do() }()
+		select {
+		case err := <-refused:
+			if err == nil {
+				t.Errorf("%s: nothing is said", name)
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatalf("%s: a pipe is waited for", name)
+		}
 	}
 }

@@ -79,7 +79,7 @@ type NotFoundError struct {
 	Ref     string
 	Session string   // whose subagent was asked for, "" where a session was
 	Agents  []string // ids of those that it has
-	Looked  int // folders
+	Looked  int      // folders
 	Skipped []Skipped
 }
 
