@@ -297,17 +297,7 @@ func TestSavedIsSettled(t *testing.T) {
 	got := e.made(e.take(titled(t, all, `Take theirs of the section "Rules"`)))["style.md"]
 	e.change("style.md", got)
 	e.write("style.md", got)
-	state := func() string {
-		var all string
-		_ = filepath.WalkDir(w.env.StateDir, func(p string, d os.DirEntry, err error) error {
-			if filepath.Base(p) == "sync.json" {
-				b, _ := os.ReadFile(p)
-				all += string(b)
-			}
-			return nil
-		})
-		return all
-	}
+	state := func() string { return noted(t, w) }
 	before := state()
 	e.notify("textDocument/didSave", map[string]any{"textDocument": map[string]any{"uri": e.uri("style.md")}})
 	for i := 0; state() == before; i++ {
