@@ -9,7 +9,7 @@ import (
 )
 
 // TestVSCodeTeam has somebody look at what a team shares in VS Code, take what conflicts
-// with nothing, decide a conflict, and publish.
+// with nothing, decide conflicts in every way, and publish.
 func TestVSCodeTeam(t *testing.T) {
 	withVSCode(t)
 	ann, bob := team(t, "ann", "bob")
@@ -22,12 +22,12 @@ func TestVSCodeTeam(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	style := func(rule, why string) string {
-		return sharedTopic("style", "## Rules\n\n"+rule+"\n\n## Why\n\n"+why+"\n")
+	style := func(rule, why, names, length string) string {
+		return sharedTopic("style", "## Rules\n\n"+rule+"\n\n## Why\n\n"+why+"\n\n## Names\n\n"+names+"\n\n## Length\n\n"+length+"\n")
 	}
 	const index = "# Memory\n\n- [style](style.md) — how we write\n"
 	at(ann, "MEMORY.md", index)
-	at(ann, "style.md", style("Tabs.", "Since 2020."))
+	at(ann, "style.md", style("Tabs.", "Since 2020.", "Short.", "80."))
 	ann.run(binary, "snapshot", "publish", "reviewer", "--yes")
 	ann.push()
 	bob.start()
@@ -37,12 +37,12 @@ func TestVSCodeTeam(t *testing.T) {
 	}
 	at(ann, "MEMORY.md", index+"- [retries](retries.md) — how often we try again\n")
 	at(ann, "retries.md", sharedTopic("retries", "Three times, then a person.\n"))
-	at(ann, "style.md", style("Tabs, eight wide.", "Since 2020, by a vote."))
+	at(ann, "style.md", style("Tabs, eight wide.", "Since 2020, by a vote.", "Short and plain.", "90."))
 	ann.run(binary, "snapshot", "publish", "reviewer", "--yes")
 	ann.push()
 	at(bob, "MEMORY.md", index+"- [local](local.md) — how to start it here\n")
 	at(bob, "local.md", sharedTopic("local", "With make run.\n"))
-	at(bob, "style.md", style("Tabs, four wide.", "Since 2020."))
+	at(bob, "style.md", style("Tabs, four wide.", "Since 2020.", "Short and clear.", "100."))
 	bob.pull()
 
 	w := inVSCode(t, bob.place, "team.mjs", "MEM_DIR="+bob.clone)
@@ -65,7 +65,7 @@ func TestVSCodeTeam(t *testing.T) {
 	if w.Taken["retries.md"] != ann.read("retries.md")+"\n" || !strings.Contains(w.Taken["MEMORY.md"], "(retries.md)") || !strings.Contains(w.Taken["MEMORY.md"], "(local.md)") {
 		t.Errorf("after taking all: %q", w.Taken)
 	}
-	if w.Taken["style.md"] != style("Tabs, four wide.", "Since 2020, by a vote.") || w.Before["style.md"] != style("Tabs, four wide.", "Since 2020.") {
+	if w.Taken["style.md"] != style("Tabs, four wide.", "Since 2020, by a vote.", "Short and clear.", "100.") || w.Before["style.md"] != style("Tabs, four wide.", "Since 2020.", "Short and clear.", "100.") {
 		t.Errorf("of the topic with a conflict: %q, then %q", w.Before["style.md"], w.Taken["style.md"])
 	}
 	if !some(w.Topic, "snapshot-conflict", "Rules") {
@@ -79,7 +79,7 @@ func TestVSCodeTeam(t *testing.T) {
 	if !strings.Contains(w.Hover, "ann") {
 		t.Errorf("hover: %s", w.Hover)
 	}
-	if w.Decided["style.md"] != ann.read("style.md")+"\n" {
+	if w.Decided["style.md"] != style("Tabs, eight wide.", "Since 2020, by a vote.", "Short and clear.", "100.\n\n90.") {
 		t.Errorf("decided: %q", w.Decided["style.md"])
 	}
 	if !strings.Contains(w.Question, "local.md added") || !strings.Contains(w.Told, "Published to") {

@@ -65,6 +65,10 @@ func (f *Reviewed) Conflict(part string) *Conflict {
 // Review compares both sides, with texts by path in place of files of this memory: what
 // somebody has typed and not saved.
 func (s *Shared) Review(ctx context.Context, over map[string]string) (*Review, error) {
+	return steady(ctx, func() (*Review, error) { return s.review(ctx, over) })
+}
+
+func (s *Shared) review(ctx context.Context, over map[string]string) (*Review, error) {
 	a, err := s.lookOver(ctx, over)
 	if err != nil {
 		return nil, err
@@ -104,12 +108,14 @@ func (r *Review) FirstHeld(ctx context.Context) ([]Held, error) {
 	if r.Status.State != StateNone || r.Status.Topics == 0 {
 		return nil, nil
 	}
-	a, err := r.s.lookOver(ctx, r.over)
-	if err != nil {
-		return nil, err
-	}
-	defer a.close()
-	return a.wouldHold(ctx)
+	return steady(ctx, func() ([]Held, error) {
+		a, err := r.s.lookOver(ctx, r.over)
+		if err != nil {
+			return nil, err
+		}
+		defer a.close()
+		return a.wouldHold(ctx)
+	})
 }
 
 // Shared gives what was compared.
@@ -189,6 +195,10 @@ func (r *Review) Take(ctx context.Context, path, part string, c Choice) (change.
 	if err := checkWishes(w.list); err != nil {
 		return change.Change{}, err
 	}
+	return steady(ctx, func() (change.Change, error) { return r.take(ctx, path, part, w) })
+}
+
+func (r *Review) take(ctx context.Context, path, part string, w wishes) (change.Change, error) {
 	a, err := r.s.lookOver(ctx, r.over)
 	if err != nil {
 		return change.Change{}, err
@@ -205,6 +215,7 @@ func (r *Review) Take(ctx context.Context, path, part string, c Choice) (change.
 	}
 	if f := r.File(path); f != nil && part == "" && len(f.Conflicts) > 0 && !f.Conflicts[0].Whole {
 		// What conflicts is decided part by part.
+		c := w.list[0].Choice
 		w.list = nil
 		for _, p := range f.News() {
 			w.list = append(w.list, Wish{Path: path, Part: p.Name, Choice: c})
@@ -249,6 +260,12 @@ func (s *Shared) settle(ctx context.Context, list []Wish) error {
 		return err
 	}
 	defer unlock()
+	_, err = steady(ctx, func() (struct{}, error) { return struct{}{}, s.note(ctx, list) })
+	return err
+}
+
+// note writes what both sides have in common now, with what was decided.
+func (s *Shared) note(ctx context.Context, list []Wish) error {
 	a, err := s.look(ctx)
 	if err != nil {
 		return err

@@ -160,6 +160,28 @@ func TestSettleTakesNothing(t *testing.T) {
 	}
 }
 
+// TestALookIsTakenAgain: what changes under a look, as a file that an editor saves, is looked
+// at again a few times.
+func TestALookIsTakenAgain(t *testing.T) {
+	for times, want := range map[int]bool{0: true, moreLooks: true, moreLooks + 1: false} {
+		n := 0
+		got, err := steady(context.Background(), func() (int, error) {
+			if n++; n <= times {
+				return 0, fmt.Errorf("one.md: %w", changed("one.md"))
+			}
+			return 7, nil
+		})
+		if (err == nil && got == 7) != want {
+			t.Errorf("changed %d times: %d, %v after %d looks", times, got, err, n)
+		}
+	}
+	n := 0
+	ctx, cancel := context.WithCancel(context.Background())
+	if _, err := steady(ctx, func() (int, error) { n++; cancel(); return 0, changed("one.md") }); err == nil || n != 1 {
+		t.Errorf("given up: %v after %d looks", err, n)
+	}
+}
+
 // TestSettleAtAnyMoment: whatever both sides did, and however much an editor made of an edit
 // that takes the team's news, a settle leaves the news what they are.
 func TestSettleAtAnyMoment(t *testing.T) {

@@ -1,11 +1,13 @@
 package agentmem
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"mem/core/memdir"
 	"mem/core/project"
@@ -53,9 +55,36 @@ func (t *tree) raw(p string) (string, error) {
 	return s, nil
 }
 
-// changed says that something is not any more what was looked at.
-func changed(name string) error {
-	return fmt.Errorf("%s changed while it was looked at: git or another program is at work there. Nothing was written; try again", name)
+// changedError says that something is not any more what was looked at.
+type changedError struct{ name string }
+
+func (e *changedError) Error() string {
+	return e.name + " changed while it was looked at: git or another program is at work there. Nothing was written; try again"
+}
+
+func changed(name string) error { return &changedError{name} }
+
+// Bounds of looking again: a save takes microseconds, a checkout longer than anybody waits.
+const (
+	moreLooks = 3
+	lookAfter = 20 * time.Millisecond
+)
+
+// steady looks again where something changed under a look: an editor saves a file at the
+// moment that another one of its files is checked.
+func steady[T any](ctx context.Context, look func() (T, error)) (T, error) {
+	for i := 0; ; i++ {
+		out, err := look()
+		var c *changedError
+		if i == moreLooks || !errors.As(err, &c) {
+			return out, err
+		}
+		select {
+		case <-ctx.Done():
+			return out, err
+		case <-time.After(lookAfter):
+		}
+	}
 }
 
 func (t *tree) text(p string) (string, error) {

@@ -116,12 +116,14 @@ const (
 // Status compares the memory with its snapshot. Contents decide, not times: git changes
 // those of files, and clocks differ.
 func (s *Shared) Status(ctx context.Context) (*Status, error) {
-	a, err := s.look(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer a.close()
-	return a.status()
+	return steady(ctx, func() (*Status, error) {
+		a, err := s.look(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer a.close()
+		return a.status()
+	})
 }
 
 func (a *analysis) status() (*Status, error) {

@@ -142,6 +142,11 @@ func (s *server) settled(doc *document) {
 	ctx, cancel := context.WithTimeout(s.ctx, settleWithin)
 	defer cancel()
 	s.settle(ctx, d)
+	if ctx.Err() != nil {
+		// Somebody else is at the state: late is better than never, and what lies on disk then is
+		// noted. It waits for the lock as long as that is waited for, so that few wait at a time.
+		s.running.Go(func() { s.settle(s.ctx, d) })
+	}
 }
 
 // settleWithin is how long the next message of a client may have to wait for what a save
@@ -153,7 +158,7 @@ func (s *server) settle(ctx context.Context, d *directory) {
 	if err == nil && x != nil && !x.first {
 		err = x.Settle(ctx)
 	}
-	if err != nil && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil { // else it is tried once more, or the server ends
 		s.logOnce("settle "+err.Error(), "what was taken of the team's could not be noted: %v", err)
 	}
 	if x != nil {

@@ -38,7 +38,9 @@ run(async (out, open) => {
   await e.file(store + '/style.md');
   await e.problem(/snapshot-conflict/);
   out.Topic = await e.problems();
-  const line = Number((await e.problem(/snapshot-conflict/)).match(/\[Ln (\d+)/)[1]);
+  const inSection = (name) => new RegExp(`section "${name}".*snapshot-conflict`);
+  const lineOf = async (name) => Number((await e.problem(inSection(name))).match(/\[Ln (\d+)/)[1]);
+  const line = await lineOf('Rules');
   await e.line(line);
   await e.press('Control+k', 'Control+i');
   const hover = e.page.locator('.monaco-hover:not(.hidden)').first();
@@ -54,17 +56,23 @@ run(async (out, open) => {
   await e.line(line);
   await e.actions();
   await e.take(/^Take theirs/);
-  await e.noProblem(/snapshot-conflict/);
+  await e.noProblem(inSection('Rules'));
   await e.press('Control+z');
-  await e.problem(/snapshot-conflict/);
+  await e.problem(inSection('Rules'));
   await e.press('Control+Shift+z');
-  await e.noProblem(/snapshot-conflict/);
+  await e.noProblem(inSection('Rules'));
+  for (const [section, choice] of [['Names', /^Keep mine/], ['Length', /^Take both/]]) {
+    await e.line(await lineOf(section));
+    await e.actions();
+    await e.take(choice);
+    await e.noProblem(inSection(section));
+  }
   await e.saveAll();
   out.Decided = files();
 
   // The review that is still open says so by itself.
   await e.page.locator('.tabs-container .tab', { hasText: 'style.md.review.txt' }).click();
-  await e.seen('the difference after the decision', async () => /the same/.test(out.Reviewed = await e.text()));
+  await e.seen('the difference after the decision', async () => !/changed by both/.test(out.Reviewed = await e.text()));
 
   // Nothing is published before somebody says so.
   await e.file(store + '/MEMORY.md');
