@@ -71,8 +71,7 @@ func parseIgnore(line string) (r ignoreRule, ok bool) {
 	if line == "" {
 		return r, false
 	}
-	// git writes what a class does not hold with ! as well as with ^.
-	r.parts = strings.Split(strings.ReplaceAll(line, "[!", "[^"), "/")
+	r.parts = splitPattern(line)
 	r.literal = !strings.ContainsAny(line, `*?[\`)
 	for _, p := range r.parts {
 		if _, err := path.Match(p, ""); err != nil {
@@ -80,6 +79,36 @@ func parseIgnore(line string) (r ignoreRule, ok bool) {
 		}
 	}
 	return r, true
+}
+
+// splitPattern cuts a pattern at its slashes, but for those in a class, as in "[/ab]", and
+// writes classes as path.Match reads them: git begins what one does not hold with ! as well
+// as with ^. A class without an end takes in all that follows.
+func splitPattern(line string) []string {
+	var parts []string
+	var part strings.Builder
+	class, first := false, 0 // whether i is in a class, and where that has its first character
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case c == '\\' && i+1 < len(line):
+			part.WriteByte(c)
+			i++
+			c = line[i]
+		case class && c == '!' && i == first:
+			c = '^'
+		case class && c == ']' && i > first:
+			class = false
+		case !class && c == '[':
+			class, first = true, i+1
+		case !class && c == '/':
+			parts = append(parts, part.String())
+			part.Reset()
+			continue
+		}
+		part.WriteByte(c)
+	}
+	return append(parts, part.String())
 }
 
 // ignores tells whether a folder is ignored, by the names on the way to it from the top.

@@ -64,6 +64,23 @@ func TestIgnoredAsGit(t *testing.T) {
 	})
 }
 
+// TestSlashInAClass: in a class a slash divides nothing, and matches nothing either.
+func TestSlashInAClass(t *testing.T) {
+	for line, want := range map[string]map[string]bool{
+		"/[/[ab]/  ": {"a": true, "[": true, "c": false},
+		"[!/a]/b":    {"c/b": true, "a/b": false},
+		"[/a":        {"a": false, "[/a": false},
+		`\[/a`:       {"[/a": true, "a": false},
+	} {
+		rule, ok := parseIgnore(line)
+		for name, want := range want {
+			if got := ok && rule.matches(strings.Split(name, "/")); got != want {
+				t.Errorf("%q ignores %s: %v", line, name, got)
+			}
+		}
+	}
+}
+
 // TestIgnoredFolders: memory below a folder that git ignores is not told, that in the
 // folder itself is, and so is what was not searched. Rules in .claude's way do not count:
 // agents' memory is often ignored.
