@@ -58,7 +58,7 @@ func (t target) directory() (*workspace.Directory, error) {
 		*kept = append(slices.Delete(*kept, i, i+1), k)
 		return k.dir, nil
 	}
-	dir, err := workspace.Open(t.Location.Directory, workspace.Options{Env: t.Env(), Project: t.Location.Project.Root, Origin: t.Origin()})
+	dir, err := workspace.Open(t.Location.Directory, workspace.Options{Env: t.Env(), Project: t.Location.Project.Root, Origin: t.Origin(), Cache: t.Cache()})
 	if err != nil {
 		return nil, err
 	}
@@ -166,37 +166,31 @@ func (w wrong) words() string {
 	return words(lines...)
 }
 
-// before is the look at a memory that a call which is about to change it takes, while it
-// waits for the disk: the new state differs in the files that it changes.
-type before struct {
-	dir   *workspace.Directory
-	ahead *workspace.Ahead
-	err   error
-}
-
-func (t target) before(ctx context.Context) before {
+// ahead begins the look at a memory of a call that is about to change single files of
+// it, while it waits for the disk; nil where the memory cannot be looked at.
+func (t target) ahead(ctx context.Context) *workspace.Ahead {
 	dir, err := t.directory()
 	if err != nil {
-		return before{err: err}
+		return nil // newState says why
 	}
-	return before{dir: dir, ahead: dir.Ahead(ctx)}
+	return dir.Ahead(ctx)
 }
 
-// after gives what rules find in the files that a change left: all in its topics, of
+// newState gives what rules find in the files that a change left: all in its topics, of
 // the index what is at least a warning or stands in the entries of these topics.
-// What cannot be looked at is a note; the change stands.
-func (b before) after(ctx context.Context, c *memory.Change) wrong {
+// What cannot be looked at is a note; the change stands. ahead is nil unless the call
+// looked ahead.
+func (t target) newState(ctx context.Context, c *memory.Change, ahead *workspace.Ahead) wrong {
 	none := wrong{Findings: []found{}}
 	paths, deleted := c.Paths()
 	if c.ID == "" || len(paths) == 0 {
 		return none
 	}
-	if b.err != nil {
-		c.Note("The new state was not checked: " + b.err.Error())
-		return none
+	dir, err := t.directory()
+	var s *diagnostics.Snapshot
+	if err == nil {
+		s, err = t.look(ctx, dir, c, ahead, slices.Concat(paths, deleted))
 	}
-	dir := b.dir
-	s, err := b.ahead.After(ctx, slices.Concat(paths, deleted))
 	if err != nil {
 		c.Note("The new state was not checked: " + err.Error())
 		return none
@@ -217,4 +211,16 @@ func (b before) after(ctx context.Context, c *memory.Change) wrong {
 		return f.Path == memfile.IndexName && f.Severity < diagnostics.Warning && !mine[f.Text.LineAt(f.Span.Start)]
 	})
 	return listed(dir.Engine, all, maxAfter)
+}
+
+// look reads the directory after a change to files at the given paths, of others no more
+// than was seen of them when the call began.
+func (t target) look(ctx context.Context, dir *workspace.Directory, c *memory.Change, ahead *workspace.Ahead, paths []string) (*diagnostics.Snapshot, error) {
+	if v, ok := t.After(ctx, c); ok {
+		return dir.Seen(v)
+	}
+	if ahead != nil {
+		return ahead.After(ctx, paths)
+	}
+	return dir.Snapshot(ctx, nil)
 }

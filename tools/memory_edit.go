@@ -46,12 +46,12 @@ func memoryEdit() spec {
 			if err != nil {
 				return answer{}, err
 			}
-			was := m.before(ctx)
+			ahead := m.ahead(ctx)
 			e, err := m.Edit(ctx, memory.Edit{Topic: a.Topic, EditOf: of, ExpectedHash: a.ExpectedHash})
 			if err != nil {
 				return answer{}, err
 			}
-			state := was.after(ctx, &e.Change)
+			state := m.newState(ctx, &e.Change, ahead)
 			return answer{struct {
 				*memory.Edited
 				wrong

@@ -22,12 +22,11 @@ func memoryMove() spec {
 			Topic string `json:"topic"`
 			To    string `json:"to"`
 		}) (answer, error) {
-			was := m.before(ctx)
 			r, err := m.Move(ctx, a.Topic, a.To)
 			if err != nil {
 				return answer{}, err
 			}
-			state := was.after(ctx, &r.Change)
+			state := m.newState(ctx, &r.Change, nil)
 			return answer{struct {
 				*memory.Moved
 				wrong

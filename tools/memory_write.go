@@ -43,13 +43,12 @@ func memoryWrite() spec {
 			Path         string `json:"path"`
 			ExpectedHash string `json:"expected_hash"`
 		}) (answer, error) {
-			was := m.before(ctx)
 			w, err := m.Write(ctx, memory.Write{ExpectedHash: a.ExpectedHash, Memory: memdir.Memory{
 				Name: a.Name, Description: a.Description, Type: a.Type, Body: a.Body, Summary: a.Summary, Path: a.Path}})
 			if err != nil {
 				return answer{}, err
 			}
-			state := was.after(ctx, &w.Change)
+			state := m.newState(ctx, &w.Change, nil)
 			return answer{struct {
 				*memory.Written
 				wrong

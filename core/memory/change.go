@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -92,6 +93,19 @@ func (c *Change) Paths() (left, deleted []string) {
 	}
 	return left, deleted
 }
+
+// After gives the directory as a change left it, made of the look that the operation
+// started with. ok is false where it took none, or where a whole look is needed.
+func (m *Memory) After(ctx context.Context, c *Change) (v *memdir.View, ok bool) {
+	if c.began == nil {
+		return nil, false
+	}
+	left, deleted := c.Paths()
+	return m.store.After(ctx, c.began, slices.Concat(left, deleted))
+}
+
+// Cache gives what is kept of the memory's files, for others who look at them.
+func (m *Memory) Cache() *memdir.Cache { return m.store.Cache() }
 
 // Resolve gives the path of the memory file that a reference means: a topic's path
 // or name, the index, or a daily log.

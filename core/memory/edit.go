@@ -190,5 +190,6 @@ func (m *Memory) Move(ctx context.Context, ref, to string) (*Moved, error) {
 	if err != nil {
 		return nil, err
 	}
+	done.began = v.View
 	return &Moved{Path: to, From: t.Path, Change: *done}, nil
 }

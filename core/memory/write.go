@@ -27,7 +27,8 @@ type Change struct {
 	Guarded   []Finding          `json:"guard,omitempty"`     // what the guard saw in the text
 	Notice
 
-	all []store.FileResult
+	all   []store.FileResult
+	began *memdir.View // what the operation started from, nil where it looked at single files
 }
 
 // Finding is something the guard saw and let through, or refused.
@@ -94,7 +95,7 @@ func (m *Memory) Write(ctx context.Context, w Write) (*Written, error) {
 		if err != nil {
 			return nil, err
 		}
-		out, err := m.written(ctx, p, c, n, w)
+		out, err := m.written(ctx, v, p, c, n, w)
 		if exists := (*ExistsError)(nil); errors.As(err, &exists) {
 			if bad := v.CheckPlace(p); bad != nil {
 				return nil, bad // it came just now, and is not ours to show
@@ -113,10 +114,10 @@ func (m *Memory) Write(ctx context.Context, w Write) (*Written, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.written(ctx, p, c, n, w)
+	return m.written(ctx, v, p, c, n, w)
 }
 
-func (m *Memory) written(ctx context.Context, p string, c change.Change, n Notice, w Write) (*Written, error) {
+func (m *Memory) written(ctx context.Context, v *store.Reading, p string, c change.Change, n Notice, w Write) (*Written, error) {
 	done, err := m.apply(ctx, c, n)
 	var refused *store.RefusedError
 	if errors.As(err, &refused) && m.secretIn(w.Name+"\n"+w.Path) {
@@ -133,6 +134,7 @@ func (m *Memory) written(ctx context.Context, p string, c change.Change, n Notic
 		return nil, err
 	}
 	out := &Written{Path: p, Change: *done}
+	out.began = v.View
 	for _, f := range done.all {
 		switch f.Path {
 		case p:

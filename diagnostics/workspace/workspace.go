@@ -43,6 +43,8 @@ type Options struct {
 	// check; 0 means what suits a server. With less than there is, files are read
 	// twice.
 	BodyBytes int64
+	// Cache is what somebody else keeps of the directory's files, nil for one of its own.
+	Cache *memdir.Cache
 }
 
 // Directory is a memory directory under check. It is safe for concurrent use.
@@ -77,9 +79,13 @@ func Open(dir string, o Options) (*Directory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening a memory directory: %w", err)
 	}
-	d := &Directory{path: dir, env: o.Env, origin: o.Origin, views: memdir.NewCache(), found: diagnostics.NewCache()}
-	if o.BodyBytes > 0 {
+	d := &Directory{path: dir, env: o.Env, origin: o.Origin, views: o.Cache, found: diagnostics.NewCache()}
+	switch {
+	case d.views != nil:
+	case o.BodyBytes > 0:
 		d.views = memdir.NewCacheOf(o.BodyBytes)
+	default:
+		d.views = memdir.NewCache()
 	}
 	config, err := settings.LoadConfig(o.Env)
 	d.warn(err)
@@ -203,6 +209,15 @@ func (d *Directory) Snapshot(ctx context.Context, buffers map[string]memdir.Buff
 // the same buffers open, other files than these are not looked at again.
 func (d *Directory) Typed(ctx context.Context, last *diagnostics.Snapshot, buffers map[string]memdir.Buffer) (*diagnostics.Snapshot, error) {
 	return d.snapshot(ctx, last, buffers)
+}
+
+// Seen gives a View that somebody else just read of the directory, as rules look at it.
+func (d *Directory) Seen(v *memdir.View) (*diagnostics.Snapshot, error) {
+	src, err := d.disk()
+	if err != nil {
+		return nil, err
+	}
+	return d.snapshotOf(v, src, nil), nil
 }
 
 // Ahead is a look at a directory that somebody is about to change.
