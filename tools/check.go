@@ -166,36 +166,60 @@ func (w wrong) words() string {
 	return words(lines...)
 }
 
-// ahead begins the look at a memory of a call that is about to change single files of
-// it, while it waits for the disk; nil where the memory cannot be looked at.
-func (t target) ahead(ctx context.Context) *workspace.Ahead {
+// ahead is the check of what a call is about to write.
+type ahead struct {
+	*workspace.Ahead
+	dir *workspace.Directory // nil where the memory cannot be looked at
+	err error                // why
+}
+
+// ahead prepares the check of what a call is about to write. Whoever made it calls end.
+func (t target) ahead(ctx context.Context) ahead {
 	dir, err := t.directory()
 	if err != nil {
-		return nil // newState says why
+		return ahead{err: err}
 	}
-	return dir.Ahead(ctx)
+	return ahead{Ahead: dir.Ahead(ctx), dir: dir}
+}
+
+// reading is ahead for a call that takes no whole look at the memory itself.
+func (t target) reading(ctx context.Context) ahead {
+	a := t.ahead(ctx)
+	if a.dir != nil {
+		a.Read()
+	}
+	return a
+}
+
+func (a ahead) end() {
+	if a.dir != nil {
+		a.Stop()
+	}
+}
+
+// planned gives what is told of the change before it is durable.
+func (a ahead) planned() memory.Planned {
+	if a.dir == nil {
+		return nil
+	}
+	return a.Expect
 }
 
 // newState gives what rules find in the files that a change left: all in its topics, of
 // the index what is at least a warning or stands in the entries of these topics.
-// What cannot be looked at is a note; the change stands. ahead is nil unless the call
-// looked ahead.
-func (t target) newState(ctx context.Context, c *memory.Change, ahead *workspace.Ahead) wrong {
+// What cannot be looked at is a note; the change stands.
+func (t target) newState(a ahead, c *memory.Change) wrong {
 	none := wrong{Findings: []found{}}
 	paths, deleted := c.Paths()
 	if c.ID == "" || len(paths) == 0 {
 		return none
 	}
-	dir, err := t.directory()
 	var s *diagnostics.Snapshot
+	var r *diagnostics.Result
+	err := a.err
 	if err == nil {
-		s, err = t.look(ctx, dir, c, ahead, slices.Concat(paths, deleted))
+		s, r, err = a.Check(c.Left, paths, deleted)
 	}
-	if err != nil {
-		c.Note("The new state was not checked: " + err.Error())
-		return none
-	}
-	r, err := dir.Engine.Check(ctx, s, diagnostics.Scope{Paths: paths, Late: true})
 	if err != nil {
 		c.Note("The new state was not checked: " + err.Error())
 		return none
@@ -210,17 +234,5 @@ func (t target) newState(ctx context.Context, c *memory.Change, ahead *workspace
 	all := slices.DeleteFunc(r.Findings, func(f diagnostics.Finding) bool {
 		return f.Path == memfile.IndexName && f.Severity < diagnostics.Warning && !mine[f.Text.LineAt(f.Span.Start)]
 	})
-	return listed(dir.Engine, all, maxAfter)
-}
-
-// look reads the directory after a change to files at the given paths, of others no more
-// than was seen of them when the call began.
-func (t target) look(ctx context.Context, dir *workspace.Directory, c *memory.Change, ahead *workspace.Ahead, paths []string) (*diagnostics.Snapshot, error) {
-	if v, ok := t.After(ctx, c); ok {
-		return dir.Seen(v)
-	}
-	if ahead != nil {
-		return ahead.After(ctx, paths)
-	}
-	return dir.Snapshot(ctx, nil)
+	return listed(a.dir.Engine, all, maxAfter)
 }

@@ -46,12 +46,13 @@ func memoryEdit() spec {
 			if err != nil {
 				return answer{}, err
 			}
-			ahead := m.ahead(ctx)
-			e, err := m.Edit(ctx, memory.Edit{Topic: a.Topic, EditOf: of, ExpectedHash: a.ExpectedHash})
+			look := m.reading(ctx)
+			defer look.end()
+			e, err := m.Edit(ctx, memory.Edit{Topic: a.Topic, EditOf: of, ExpectedHash: a.ExpectedHash, Planned: look.planned()})
 			if err != nil {
 				return answer{}, err
 			}
-			state := m.newState(ctx, &e.Change, ahead)
+			state := m.newState(look, &e.Change)
 			return answer{struct {
 				*memory.Edited
 				wrong

@@ -22,11 +22,13 @@ func memoryMove() spec {
 			Topic string `json:"topic"`
 			To    string `json:"to"`
 		}) (answer, error) {
+			look := m.reading(ctx)
+			defer look.end()
 			r, err := m.Move(ctx, a.Topic, a.To)
 			if err != nil {
 				return answer{}, err
 			}
-			state := m.newState(ctx, &r.Change, nil)
+			state := m.newState(look, &r.Change)
 			return answer{struct {
 				*memory.Moved
 				wrong

@@ -43,12 +43,14 @@ func memoryWrite() spec {
 			Path         string `json:"path"`
 			ExpectedHash string `json:"expected_hash"`
 		}) (answer, error) {
-			w, err := m.Write(ctx, memory.Write{ExpectedHash: a.ExpectedHash, Memory: memdir.Memory{
+			look := m.ahead(ctx)
+			defer look.end()
+			w, err := m.Write(ctx, memory.Write{ExpectedHash: a.ExpectedHash, Planned: look.planned(), Memory: memdir.Memory{
 				Name: a.Name, Description: a.Description, Type: a.Type, Body: a.Body, Summary: a.Summary, Path: a.Path}})
 			if err != nil {
 				return answer{}, err
 			}
-			state := m.newState(ctx, &w.Change, nil)
+			state := m.newState(look, &w.Change)
 			return answer{struct {
 				*memory.Written
 				wrong

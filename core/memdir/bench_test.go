@@ -52,7 +52,7 @@ func benchmarkView(b *testing.B, n int) {
 	run := func(b *testing.B, cache func() *Cache) {
 		b.ReportAllocs()
 		for b.Loop() {
-			v, err := Read(context.Background(), root.FS(), cache(), Limits{})
+			v, err := Read(context.Background(), Disk(root), cache(), Limits{})
 			if err != nil || len(v.Topics) != n {
 				b.Fatal(len(v.Topics), err)
 			}

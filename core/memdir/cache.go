@@ -121,7 +121,9 @@ func (c *Cache) index(src fs.FS, info fs.FileInfo, limits Limits) (*memfile.Inde
 	st := stampOf(info)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.seen = seenIndex{x.Hash, st}
+	if st.text == "" { // of an open buffer it says nothing of the disk
+		c.seen = seenIndex{x.Hash, st}
+	}
 	if st.trustworthy(now) && int64(len(content)) == st.size {
 		c.idx = cached[*memfile.Index]{st, x}
 	}

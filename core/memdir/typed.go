@@ -70,11 +70,32 @@ const changedWithin = 2 * time.Second
 // It is for whoever changed them, shortly after v was read: what a View shows that is
 // older than changedWithin may have passed long ago, and needs a Read.
 func (v *View) Changed(ctx context.Context, paths []string) (now *View, ok bool) {
+	return v.changed(ctx, v.src, paths)
+}
+
+// Expecting gives the View as it will be when files have got the given texts, by path,
+// which they have not yet. It is Changed otherwise.
+func (v *View) Expecting(ctx context.Context, texts map[string]string) (now *View, ok bool) {
+	buffers := make(map[string]Buffer, len(texts))
+	for p, text := range texts {
+		if int64(len(text)) > v.limits.topicBytes() {
+			return nil, false
+		}
+		buffers[p] = Buffer{Text: text, ModTime: time.Now()}
+	}
+	src := Overlay(v.src, buffers).(*overlay)
+	if len(src.files) != len(texts) {
+		return nil, false // something else stands there
+	}
+	return v.changed(ctx, src, slices.Sorted(maps.Keys(texts)))
+}
+
+func (v *View) changed(ctx context.Context, src fs.FS, paths []string) (now *View, ok bool) {
 	if v.LinkedOnly || v.IndexError != nil || ctx.Err() != nil || time.Since(v.readAt) > changedWithin {
 		return nil, false
 	}
 	n := &View{Topics: slices.Clone(v.Topics), Logs: v.Logs, Nested: v.Nested, Problems: v.Problems,
-		src: v.src, cache: v.cache, limits: v.limits, byPath: maps.Clone(v.byPath), stands: new(standing), readAt: v.readAt}
+		src: src, cache: v.cache, limits: v.limits, byPath: maps.Clone(v.byPath), stands: new(standing), readAt: v.readAt}
 	n.names = sync.OnceValue(func() *names { return n.cache.namesOf(n.Topics) })
 	for i, p := range paths {
 		same := func(o string) bool { return strings.EqualFold(o, p) } // one file, to some systems

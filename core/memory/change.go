@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -35,7 +34,7 @@ func (m *Memory) Apply(ctx context.Context, c change.Change) (*Change, error) {
 	if c.Empty() {
 		return m.done(&store.Result{}, n), nil
 	}
-	return m.apply(ctx, c, n)
+	return m.apply(ctx, c, n, store.How{})
 }
 
 // Preview says what Apply would do to each file, and does nothing.
@@ -81,6 +80,16 @@ func (m *Memory) shownDiff(diff string, most int) string {
 	return fit(string(shown), most)
 }
 
+// Left reports whether the change left exactly these texts, by path.
+func (c *Change) Left(texts map[string]string) bool {
+	for _, f := range c.all {
+		if planned, ok := texts[f.Path]; !ok || f.After != planned || f.Hash == "" {
+			return false
+		}
+	}
+	return len(c.all) == len(texts)
+}
+
 // Paths gives the files that the change left and those that it deleted, the ones that
 // Files leaves out included.
 func (c *Change) Paths() (left, deleted []string) {
@@ -92,16 +101,6 @@ func (c *Change) Paths() (left, deleted []string) {
 		}
 	}
 	return left, deleted
-}
-
-// After gives the directory as a change left it, made of the look that the operation
-// started with. ok is false where it took none, or where a whole look is needed.
-func (m *Memory) After(ctx context.Context, c *Change) (v *memdir.View, ok bool) {
-	if c.began == nil {
-		return nil, false
-	}
-	left, deleted := c.Paths()
-	return m.store.After(ctx, c.began, slices.Concat(left, deleted))
 }
 
 // Cache gives what is kept of the memory's files, for others who look at them.

@@ -20,6 +20,7 @@ type Edit struct {
 	Topic string // path or name; MEMORY.md is the index
 	memdir.EditOf
 	ExpectedHash string // of the text the edit was made for; the current one where it is empty
+	Planned      Planned
 }
 
 // Edited is what became of it.
@@ -48,7 +49,7 @@ func (m *Memory) Edit(ctx context.Context, e Edit) (*Edited, error) {
 		return nil, err
 	}
 	c = m.retitle(c, b.Path)
-	done, err := m.apply(ctx, c, n) // the journal keeps what the text was
+	done, err := m.apply(ctx, c, n, e.Planned.how(nil)) // the journal keeps what the text was
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +138,7 @@ func (m *Memory) Delete(ctx context.Context, ref, expected string) (*Change, err
 	if expected != "" && expected != b.Hash {
 		return nil, &ExistsError{Path: b.Path, Current: store.Current{Text: b.File.Text.String(), Hash: b.Hash, Exists: true}, Given: expected}
 	}
-	return m.apply(ctx, v.Delete(b.Path, b.File.Text.String()), n)
+	return m.apply(ctx, v.Delete(b.Path, b.File.Text.String()), n, store.How{})
 }
 
 // deleteEntry removes an entry whose topic does not exist.
@@ -155,7 +156,7 @@ func (m *Memory) deleteEntry(ctx context.Context, v *store.Reading, n Notice, re
 			c.Files = append(c.Files, f)
 		}
 		n.note(fmt.Sprintf("%s does not exist; its entry was removed.", memdir.ShownName(e.Target)))
-		return m.apply(ctx, c, n)
+		return m.apply(ctx, c, n, store.How{})
 	}
 	return nil, cause
 }
@@ -186,10 +187,9 @@ func (m *Memory) Move(ctx context.Context, ref, to string) (*Moved, error) {
 		return nil, err
 	}
 	n.note(notes...)
-	done, err := m.apply(ctx, c, n)
+	done, err := m.apply(ctx, c, n, store.How{})
 	if err != nil {
 		return nil, err
 	}
-	done.began = v.View
 	return &Moved{Path: to, From: t.Path, Change: *done}, nil
 }

@@ -27,8 +27,7 @@ type Change struct {
 	Guarded   []Finding          `json:"guard,omitempty"`     // what the guard saw in the text
 	Notice
 
-	all   []store.FileResult
-	began *memdir.View // what the operation started from, nil where it looked at single files
+	all []store.FileResult
 }
 
 // Finding is something the guard saw and let through, or refused.
@@ -45,6 +44,20 @@ type Write struct {
 	// ExpectedHash is the hash of the text that is being replaced. Without it
 	// only a new topic is written.
 	ExpectedHash string
+	Planned      Planned
+}
+
+// Planned is told of a change before it is durable: the look at the directory that the
+// operation began with, nil where it took none, and the texts that files are about to
+// get, see store.How.
+type Planned func(began *memdir.View, texts map[string]string)
+
+// how gives the way in which a change is applied that planned, which may be nil, is told of.
+func (p Planned) how(began *memdir.View) store.How {
+	if p == nil {
+		return store.How{}
+	}
+	return store.How{Planned: func(texts map[string]string) { p(began, texts) }}
 }
 
 // Written is what became of it.
@@ -118,7 +131,7 @@ func (m *Memory) Write(ctx context.Context, w Write) (*Written, error) {
 }
 
 func (m *Memory) written(ctx context.Context, v *store.Reading, p string, c change.Change, n Notice, w Write) (*Written, error) {
-	done, err := m.apply(ctx, c, n)
+	done, err := m.apply(ctx, c, n, w.Planned.how(v.View))
 	var refused *store.RefusedError
 	if errors.As(err, &refused) && m.secretIn(w.Name+"\n"+w.Path) {
 		refused.Path = "the memory" // its path is or is made of the secret
@@ -134,7 +147,6 @@ func (m *Memory) written(ctx context.Context, v *store.Reading, p string, c chan
 		return nil, err
 	}
 	out := &Written{Path: p, Change: *done}
-	out.began = v.View
 	for _, f := range done.all {
 		switch f.Path {
 		case p:
@@ -183,7 +195,7 @@ func (m *Memory) entryOf(index, p string) string {
 
 func (m *Memory) logMemory(ctx context.Context, w Write, n Notice) (*Written, error) {
 	note := memdir.LogNote{Name: w.Name, Type: w.Type, Description: w.Description, Body: w.Body}
-	done, err := m.apply(ctx, memdir.Log(note, m.stamp()), n)
+	done, err := m.apply(ctx, memdir.Log(note, m.stamp()), n, store.How{})
 	if err != nil {
 		return nil, err
 	}
@@ -219,14 +231,15 @@ func (m *Memory) base(p, expected string) (string, error) {
 // times.
 const opFix = "fix"
 
-func (m *Memory) apply(ctx context.Context, c change.Change, n Notice) (*Change, error) {
+func (m *Memory) apply(ctx context.Context, c change.Change, n Notice, how store.How) (*Change, error) {
 	if err := m.MayWrite(); err != nil {
 		return nil, err
 	}
 	if _, err := os.Lstat(m.Location.Directory); errors.Is(err, fs.ErrNotExist) {
 		n.Note(m.whereWritten())
 	}
-	res, err := m.store.Apply(ctx, c, store.How{AllowSecrets: m.mayWriteSecrets(ctx), KeepTimes: c.Op == opFix})
+	how.AllowSecrets, how.KeepTimes = m.mayWriteSecrets(ctx), c.Op == opFix
+	res, err := m.store.Apply(ctx, c, how)
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +304,7 @@ func (m *Memory) Log(ctx context.Context, note memdir.LogNote) (*Logged, error) 
 		return nil, fmt.Errorf("type %q is unknown; it is one of %s", note.Type, strings.Join(memfile.Types, ", "))
 	}
 	losses, notes := m.store.Check(ctx)
-	done, err := m.apply(ctx, memdir.Log(note, m.stamp()), m.notice(losses, notes))
+	done, err := m.apply(ctx, memdir.Log(note, m.stamp()), m.notice(losses, notes), store.How{})
 	if err != nil {
 		return nil, err
 	}

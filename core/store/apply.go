@@ -23,6 +23,12 @@ type How struct {
 	// to a millisecond: what counts from it still counts from when a person or an
 	// agent last said something there.
 	KeepTimes bool
+	// Planned is called, unless it is nil, with the texts that files are about to get, by
+	// path, before they are written: so that they can be looked at while the disk is waited
+	// for. It must not wait itself, nor write to the directory. What becomes of the change
+	// is in the Result: it may fail yet, or be merged with what another program writes at
+	// that moment. It is not called where a file goes or is appended to.
+	Planned func(texts map[string]string)
 
 	noteUnchanged bool // the history has the change though no file needs it
 }
@@ -112,7 +118,10 @@ func (s *Store) Apply(ctx context.Context, c change.Change, how How) (*Result, e
 		a.res.Losses = append(a.res.Losses, losses...)
 		a.res.Notes = append(a.res.Notes, notes...)
 	}
-	if err = a.plan(ctx, c); err == nil && (len(a.steps) > 0 || how.noteUnchanged) {
+	if err = a.plan(ctx, c); err == nil {
+		a.tell(how.Planned)
+	}
+	if err == nil && (len(a.steps) > 0 || how.noteUnchanged) {
 		err = a.run(ctx, c, how)
 	}
 	if err != nil {
@@ -120,6 +129,22 @@ func (s *Store) Apply(ctx context.Context, c change.Change, how How) (*Result, e
 		return nil, s.explain(err)
 	}
 	return a.res, nil
+}
+
+// tell says what the steps are about to leave.
+func (a *application) tell(planned func(map[string]string)) {
+	if planned == nil || len(a.steps) == 0 {
+		return
+	}
+	texts := map[string]string{}
+	for i := range a.steps {
+		st := &a.steps[i]
+		if st.Kind != string(change.Create) && st.Kind != string(change.Edit) {
+			return
+		}
+		texts[st.Path] = st.after
+	}
+	planned(texts)
 }
 
 // check refuses what no directory could take.

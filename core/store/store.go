@@ -287,17 +287,6 @@ func (s *Store) Base(hash string) (string, bool) {
 // directory.
 func (s *Store) Cache() *memdir.Cache { return s.cache }
 
-// After gives a View of this store with files at the given paths as a change of it left
-// them, see memdir.View.Changed.
-func (s *Store) After(ctx context.Context, v *memdir.View, paths []string) (now *memdir.View, ok bool) {
-	// Where another directory took the place of the one that v was read from, that one is
-	// closed here, and is not read.
-	if _, err := s.openRoot(false); err != nil {
-		return nil, false
-	}
-	return v.Changed(ctx, paths)
-}
-
 // ParseIndex parses the text of an index, or gives the parse of the last one
 // where that had the same text. Views of this store share it.
 func (s *Store) ParseIndex(content string) *memfile.Index { return s.cache.ParseIndex(content) }

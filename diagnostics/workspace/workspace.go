@@ -211,51 +211,6 @@ func (d *Directory) Typed(ctx context.Context, last *diagnostics.Snapshot, buffe
 	return d.snapshot(ctx, last, buffers)
 }
 
-// Seen gives a View that somebody else just read of the directory, as rules look at it.
-func (d *Directory) Seen(v *memdir.View) (*diagnostics.Snapshot, error) {
-	src, err := d.disk()
-	if err != nil {
-		return nil, err
-	}
-	return d.snapshotOf(v, src, nil), nil
-}
-
-// Ahead is a look at a directory that somebody is about to change.
-type Ahead struct {
-	d    *Directory
-	read chan struct{} // closed when view is there
-	src  fs.FS
-	view *memdir.View // nil where it could not be read
-}
-
-// Ahead begins to read the directory, while the caller changes files in it.
-func (d *Directory) Ahead(ctx context.Context) *Ahead {
-	a := &Ahead{d: d, read: make(chan struct{})}
-	go func() {
-		defer close(a.read)
-		defer func() {
-			_ = recover() // After reads again, where whoever called reports a breakdown
-		}()
-		var err error
-		if a.src, err = d.disk(); err == nil {
-			a.view, _ = memdir.Read(ctx, a.src, d.views, d.limits) // After reads again and says why
-		}
-	}()
-	return a
-}
-
-// After gives the directory with the files at the given paths as they are now, others
-// as they were when Ahead was called or later.
-func (a *Ahead) After(ctx context.Context, paths []string) (*diagnostics.Snapshot, error) {
-	<-a.read
-	if src, err := a.d.disk(); err == nil && a.view != nil && src == a.src {
-		if v, ok := a.view.Changed(ctx, paths); ok {
-			return a.d.snapshotOf(v, src, nil), nil
-		}
-	}
-	return a.d.Snapshot(ctx, nil)
-}
-
 func (d *Directory) snapshot(ctx context.Context, last *diagnostics.Snapshot, buffers map[string]memdir.Buffer) (*diagnostics.Snapshot, error) {
 	src, err := d.disk()
 	if err != nil {
