@@ -53,8 +53,7 @@ type Memory struct {
 
 	extra extras // folders of the configuration that are read beside this memory
 
-	mu   sync.Mutex
-	last *memdir.View // the newest one
+	recent recent
 }
 
 // Open finds a memory directory and opens it. Nothing is read or created in
@@ -220,9 +219,11 @@ func (m *Memory) view(ctx context.Context) (*store.Reading, Notice, error) {
 	if err != nil {
 		return nil, Notice{}, err
 	}
-	m.mu.Lock()
-	m.last = v.View
-	m.mu.Unlock()
+	if v.Exists {
+		m.recent.set(v.View)
+	} else {
+		m.recent.set(nil)
+	}
 	n := m.notice(v.Losses, v.Notes)
 	switch {
 	case !v.Exists && m.Location.ReadOnly:

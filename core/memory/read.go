@@ -266,9 +266,7 @@ func (m *Memory) there(p string) bool {
 // went since and the topic still has this name: most reads come right after a
 // list or a search, and need no look at all the other files.
 func (m *Memory) known(ref string) (*memdir.Body, error) {
-	m.mu.Lock()
-	last := m.last
-	m.mu.Unlock()
+	last := m.recent.get()
 	if last == nil || !last.SameFiles() {
 		return nil, fs.ErrNotExist
 	}
