@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -17,12 +18,11 @@ import (
 // it is opened or listed, after it was looked at.
 type swapping struct {
 	disk
-	swap map[string]func()
+	swap map[string]func() // each is called once
 }
 
 func (s swapping) now(name string) {
 	if f := s.swap[name]; f != nil {
-		delete(s.swap, name)
 		f()
 	}
 }
@@ -46,7 +46,7 @@ func TestPipeInPlace(t *testing.T) {
 				dir, root := onDisk(t, map[string]string{"MEMORY.md": "- [a](a.md) — 1\n", "a.md": topic("a", "user"), "z.md": topic("z", "user"), "sub/b.md": topic("b", "user"),
 					"logs/2026/01/2026-01-02.md": "x\n"})
 				at := filepath.Join(dir, target)
-				src := swapping{Disk(root).(disk), map[string]func(){target: func() {
+				src := swapping{Disk(root).(disk), map[string]func(){target: sync.OnceFunc(func() {
 					if err := os.Rename(at, filepath.Join(dir, ".away")); err != nil {
 						t.Error(err)
 					}
@@ -60,7 +60,7 @@ func TestPipeInPlace(t *testing.T) {
 					if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 						t.Error(err)
 					}
-				}}}
+				})}}
 				done := make(chan error, 1)
 				var v *View
 				go func() {
