@@ -31,6 +31,9 @@ func sameFile(a, b string) bool {
 	if strings.EqualFold(a, b) {
 		return true
 	}
+	if strings.IndexByte(a, joiners[0]) < 0 {
+		return false // nearly every name: what follows is slow, and a View asks of each file
+	}
 	return strings.ContainsAny(a, joiners) && strings.EqualFold(strings.Map(dropJoiners, a), b)
 }
 
