@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,7 +45,7 @@ func (r *recent) changed(files []store.FileResult) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, f := range files {
-		if f.Action != "unchanged" {
+		if f.Action != "unchanged" && !slices.Contains(r.touched, f.Path) {
 			r.touched = append(r.touched, f.Path)
 		}
 	}

@@ -145,3 +145,33 @@ func TestPresumesNothingForAWhile(t *testing.T) {
 		t.Error("after so many changes a whole look takes no longer")
 	}
 }
+
+// TestPresumedAfterItsOwnChanges: whatever a process does to the memory itself, it knows.
+func TestPresumedAfterItsOwnChanges(t *testing.T) {
+	w := newWorld(t)
+	m := w.open()
+	must(m.Write(t.Context(), note("zero", "0")))(t)
+	must(m.Write(t.Context(), note("first", "1")))(t)
+	for i := range 20 {
+		name := fmt.Sprint("n", i)
+		id := must(m.Write(t.Context(), note(name, "x")))(t).ID
+		switch i % 4 {
+		case 0:
+			must(m.Undo(t.Context(), id))(t)
+		case 1:
+			must(m.Edit(t.Context(), Edit{Topic: name + ".md", EditOf: memdir.EditOf{Key: "description", Value: "Other."}}))(t)
+		case 2:
+			must(m.Move(t.Context(), name, "m"+name+".md"))(t)
+		case 3:
+			must(m.Delete(t.Context(), name, ""))(t)
+		}
+		v, ok := m.recent.presume(t.Context())
+		now, _, err := w.open().Look(t.Context())
+		if err != nil || !ok || !now.Same(v) {
+			t.Fatalf("after step %d: presumed %v", i, ok)
+		}
+	}
+	if !m.recent.wrong.IsZero() {
+		t.Error("a presumption was wrong")
+	}
+}
