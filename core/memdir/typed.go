@@ -70,29 +70,7 @@ const changedWithin = 2 * time.Second
 // It is for whoever changed them, shortly after v was read: what a View shows that is
 // older than changedWithin may have passed long ago, and needs a Read.
 func (v *View) Changed(ctx context.Context, paths []string) (now *View, ok bool) {
-	if time.Since(v.readAt) > changedWithin {
-		return nil, false
-	}
 	return v.changed(ctx, v.src, paths)
-}
-
-// Presumed is Changed however long ago v was read: for whoever makes sure, before it
-// matters, that a Read gives the same.
-func (v *View) Presumed(ctx context.Context, paths []string) (now *View, ok bool) {
-	now, ok = v.changed(ctx, v.src, paths)
-	if ok {
-		now.readAt = time.Now()
-	}
-	return now, ok
-}
-
-// Same reports whether two Views show the same memory, their daily logs aside.
-func (v *View) Same(o *View) bool {
-	return v.Index.Exists == o.Index.Exists && v.Index.Hash == o.Index.Hash && v.LinkedOnly == o.LinkedOnly &&
-		(v.IndexError == nil) == (o.IndexError == nil) && slices.Equal(v.Nested, o.Nested) && slices.Equal(v.Problems, o.Problems) &&
-		slices.EqualFunc(v.Topics, o.Topics, func(a, b *Topic) bool {
-			return a == b || a.Path == b.Path && a.Version() == b.Version()
-		})
 }
 
 // Expecting gives the View as it will be when files have got the given texts, by path,
@@ -106,18 +84,18 @@ func (v *View) Expecting(ctx context.Context, texts map[string]string) (now *Vie
 		buffers[p] = Buffer{Text: text, ModTime: time.Now()}
 	}
 	src := Overlay(v.src, buffers).(*overlay)
-	if len(src.files) != len(texts) || time.Since(v.readAt) > changedWithin {
-		return nil, false // something else stands there, or may
+	if len(src.files) != len(texts) {
+		return nil, false // something else stands there
 	}
 	return v.changed(ctx, src, slices.Sorted(maps.Keys(texts)))
 }
 
 func (v *View) changed(ctx context.Context, src fs.FS, paths []string) (now *View, ok bool) {
-	if v.LinkedOnly || v.IndexError != nil || ctx.Err() != nil {
+	if v.LinkedOnly || v.IndexError != nil || ctx.Err() != nil || time.Since(v.readAt) > changedWithin {
 		return nil, false
 	}
 	n := &View{Topics: slices.Clone(v.Topics), Logs: v.Logs, Nested: v.Nested, Problems: v.Problems,
-		src: src, cache: v.cache, limits: v.limits, byPath: maps.Clone(v.byPath), dirs: v.dirs, inPart: true, stands: new(standing), readAt: v.readAt}
+		src: src, cache: v.cache, limits: v.limits, byPath: maps.Clone(v.byPath), stands: new(standing), readAt: v.readAt}
 	n.names = sync.OnceValue(func() *names { return n.cache.namesOf(n.Topics) })
 	for i, p := range paths {
 		same := func(o string) bool { return strings.EqualFold(o, p) } // one file, to some systems

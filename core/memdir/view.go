@@ -41,7 +41,6 @@ type View struct {
 	unread []unread             // while it is built
 	seen   int                  // names, while it is built
 	dirs   map[string]time.Time // modification times of the folders that were read
-	inPart bool                 // some files were looked at later than the folders
 	stands *standing
 	readAt time.Time
 
@@ -281,9 +280,6 @@ func (v *View) problem(p, format string, args ...any) {
 // read, at the cost of one stat for each folder. What the files hold may have
 // changed.
 func (v *View) SameFiles() bool {
-	if v.inPart {
-		return false
-	}
 	for dir, at := range v.dirs {
 		info, err := fs.Stat(v.src, dir)
 		if err != nil || !info.ModTime().Equal(at) || !(stamp{mtime: at}).trustworthy(v.readAt) {

@@ -53,7 +53,8 @@ type Memory struct {
 
 	extra extras // folders of the configuration that are read beside this memory
 
-	recent recent
+	mu   sync.Mutex
+	last *memdir.View // the newest one
 }
 
 // Open finds a memory directory and opens it. Nothing is read or created in
@@ -219,11 +220,9 @@ func (m *Memory) view(ctx context.Context) (*store.Reading, Notice, error) {
 	if err != nil {
 		return nil, Notice{}, err
 	}
-	if v.Exists {
-		m.recent.set(v.View)
-	} else {
-		m.recent.set(nil)
-	}
+	m.mu.Lock()
+	m.last = v.View
+	m.mu.Unlock()
 	n := m.notice(v.Losses, v.Notes)
 	switch {
 	case !v.Exists && m.Location.ReadOnly:

@@ -266,7 +266,9 @@ func (m *Memory) there(p string) bool {
 // went since and the topic still has this name: most reads come right after a
 // list or a search, and need no look at all the other files.
 func (m *Memory) known(ref string) (*memdir.Body, error) {
-	last := m.recent.get()
+	m.mu.Lock()
+	last := m.last
+	m.mu.Unlock()
 	if last == nil || !last.SameFiles() {
 		return nil, fs.ErrNotExist
 	}

@@ -89,32 +89,17 @@ func (e *ExistsError) Error() string {
 // Write creates a topic with its entry, or replaces one whose hash is given. In
 // daily-log mode a new memory is appended to the log instead.
 func (m *Memory) Write(ctx context.Context, w Write) (*Written, error) {
-	from, err := m.start(ctx)
+	v, n, err := m.view(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out, err := m.writeFrom(ctx, from, w)
-	if from.sure() == nil {
-		return out, err
-	}
-	// Nothing was written, and what went wrong may not be.
-	sure, err := m.startSure(ctx)
-	if err != nil {
-		return nil, err
-	}
-	sure.notice.lose(from.Losses...)
-	sure.notice.note(from.Notes...)
-	return m.writeFrom(ctx, sure, w)
-}
-
-func (m *Memory) writeFrom(ctx context.Context, v start, w Write) (*Written, error) {
 	p, existing, err := v.Place(w.Memory)
 	if err != nil {
 		return nil, err
 	}
 	if existing == nil && w.ExpectedHash == "" {
 		if m.DailyLog() {
-			return m.logMemory(ctx, v, w)
+			return m.logMemory(ctx, w, n)
 		}
 		if err := v.CheckPlace(p); err != nil {
 			return nil, err
@@ -123,7 +108,7 @@ func (m *Memory) writeFrom(ctx context.Context, v start, w Write) (*Written, err
 		if err != nil {
 			return nil, err
 		}
-		out, err := m.written(ctx, v, p, c, w)
+		out, err := m.written(ctx, v, p, c, n, w)
 		if exists := (*ExistsError)(nil); errors.As(err, &exists) {
 			if bad := v.CheckPlace(p); bad != nil {
 				return nil, bad // it came just now, and is not ours to show
@@ -142,13 +127,11 @@ func (m *Memory) writeFrom(ctx context.Context, v start, w Write) (*Written, err
 	if err != nil {
 		return nil, err
 	}
-	return m.written(ctx, v, p, c, w)
+	return m.written(ctx, v, p, c, n, w)
 }
 
-func (m *Memory) written(ctx context.Context, v start, p string, c change.Change, w Write) (*Written, error) {
-	how := w.Planned.how(v.View)
-	how.Sure = v.sure
-	done, err := m.apply(ctx, c, v.notice, how)
+func (m *Memory) written(ctx context.Context, v *store.Reading, p string, c change.Change, n Notice, w Write) (*Written, error) {
+	done, err := m.apply(ctx, c, n, w.Planned.how(v.View))
 	var refused *store.RefusedError
 	if errors.As(err, &refused) && m.secretIn(w.Name+"\n"+w.Path) {
 		refused.Path = "the memory" // its path is or is made of the secret
@@ -210,9 +193,9 @@ func (m *Memory) entryOf(index, p string) string {
 	return strings.TrimSpace(x.Text().Slice(x.Text().Line(e.Line)))
 }
 
-func (m *Memory) logMemory(ctx context.Context, v start, w Write) (*Written, error) {
+func (m *Memory) logMemory(ctx context.Context, w Write, n Notice) (*Written, error) {
 	note := memdir.LogNote{Name: w.Name, Type: w.Type, Description: w.Description, Body: w.Body}
-	done, err := m.apply(ctx, memdir.Log(note, m.stamp()), v.notice, store.How{Sure: v.sure})
+	done, err := m.apply(ctx, memdir.Log(note, m.stamp()), n, store.How{})
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +247,6 @@ func (m *Memory) apply(ctx context.Context, c change.Change, n Notice, how store
 }
 
 func (m *Memory) done(res *store.Result, n Notice) *Change {
-	m.recent.changed(res.Files)
 	out := &Change{ID: res.ID, Directory: m.Location.Directory, Files: []store.FileResult{}, Notice: n, all: res.Files}
 	if len(res.Files) > 0 {
 		out.Files, out.MoreFiles = some(res.Files, maxExtras)

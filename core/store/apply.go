@@ -29,11 +29,6 @@ type How struct {
 	// is in the Result: it may fail yet, or be merged with what another program writes at
 	// that moment. It is not called where a file goes or is appended to.
 	Planned func(texts map[string]string)
-	// Sure is called, unless it is nil, when what was planned is durable beside the files
-	// and nobody sees it yet. It may wait. When it gives an error, the change is taken back,
-	// that is what Apply gives, and the history does not have the change: the caller makes
-	// another. It is not called where no file needs the change.
-	Sure func() error
 
 	noteUnchanged bool // the history has the change though no file needs it
 }

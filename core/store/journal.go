@@ -357,7 +357,7 @@ func (j *journal) ended(m mark) {
 	for i, r := range j.records {
 		if r.ID == id || r.Amends == id && r.Op != OpDisplaced {
 			aborted := *r
-			aborted.aborted, aborted.again = true, m.Again
+			aborted.aborted = true
 			j.records[i] = &aborted
 		}
 	}

@@ -48,10 +48,10 @@ func (j *journal) mark(m mark) error {
 	return nil
 }
 
-// withdraw notes that a change was not made, again that it is begun anew. On a full disk, where there is no
+// withdraw notes that a change was not made. On a full disk, where there is no
 // room for the mark, the record itself is cut off.
-func (j *journal) withdraw(id string, again bool) error {
-	err := j.mark(mark{Aborted: id, Again: again})
+func (j *journal) withdraw(id string) error {
+	err := j.mark(mark{Aborted: id})
 	if err == nil {
 		return nil
 	}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,36 +53,5 @@ func TestPlanned(t *testing.T) {
 	apply(view(t, s).Delete("a.md", readFile(t, s, "a.md")))
 	if told != 0 {
 		t.Errorf("told %d times", told)
-	}
-}
-
-// TestSure: a change whose maker is not sure leaves no trace but a mark, and is not in the history.
-func TestSure(t *testing.T) {
-	s := open(t)
-	write(t, s, memory("a", "One.\n"))
-	before := readFile(t, s, "a.md")
-	unsure := errors.New("not so")
-	c := edit(t, s, "a.md", before, "One.", "Two.")
-	asked := 0
-	how := How{Sure: func() error {
-		asked++
-		if got := readFile(t, s, "a.md"); got != before {
-			t.Errorf("it is seen before: %q", got)
-		}
-		return unsure
-	}}
-	if _, err := s.Apply(context.Background(), c, how); !errors.Is(err, unsure) || asked != 1 || readFile(t, s, "a.md") != before {
-		t.Errorf("err = %v, asked %d times", err, asked)
-	}
-	onlyOurs(t, s)
-	for _, o := range []*Store{s, reopen(t, s.dir, filepath.Dir(s.state))} { // this process, and another
-		events, _, err := o.History("", "", 10)
-		if err != nil || len(events) != 1 {
-			t.Errorf("history %+v, %v", events, err)
-		}
-	}
-	unsure = nil
-	if r, err := s.Apply(context.Background(), c, how); err != nil || r.ID == "" || !strings.Contains(readFile(t, s, "a.md"), "Two.") {
-		t.Errorf("%+v, %v", r, err)
 	}
 }

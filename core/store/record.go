@@ -37,7 +37,6 @@ type Record struct {
 
 	at      position // where it stands
 	aborted bool
-	again   bool // aborted, and begun anew under another id
 }
 
 // OpVanished is the op of a record that notes what another program's write
@@ -240,7 +239,4 @@ type mark struct {
 	Version int    `json:"v"`
 	Done    string `json:"done,omitempty"`
 	Aborted string `json:"aborted,omitempty"`
-	// Again says of an aborted change that whoever made it began anew: it was made from
-	// what the directory no longer held, and is no part of the history.
-	Again bool `json:"again,omitempty"`
 }

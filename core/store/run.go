@@ -28,7 +28,6 @@ type application struct {
 	steps   []step
 	planned []string // what each step was meant to leave, before any race
 	raced   bool     // another program wrote at the same moment
-	again   bool     // it was made from what the directory does not hold
 }
 
 func (s *Store) apply(root *os.Root, findings []guard.Finding, notes []string) *application {
@@ -59,12 +58,7 @@ func (a *application) run(ctx context.Context, c change.Change, how How) error {
 	if err := s.journal.append(a.record, a.steps); err != nil {
 		return err
 	}
-	err = a.prepare(ctx)
-	if err == nil && how.Sure != nil {
-		err = how.Sure()
-		a.again = err != nil
-	}
-	if err != nil {
+	if err := a.prepare(ctx); err != nil {
 		return a.fail(0, err)
 	}
 	for i := range a.steps {
@@ -267,7 +261,7 @@ func (a *application) fail(failed int, cause error) error {
 		}
 	}
 	if clean {
-		if err := a.store.journal.withdraw(a.record.ID, a.again); err != nil {
+		if err := a.store.journal.withdraw(a.record.ID); err != nil {
 			clean = false
 			errs = append(errs, err)
 		}

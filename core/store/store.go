@@ -231,28 +231,11 @@ func (s *Store) View(ctx context.Context) (*Reading, error) {
 	}
 	r := &Reading{Exists: true}
 	r.Losses, r.Notes = s.Check(ctx)
-	r.View, err = s.read(ctx, root)
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-// Read reads a directory that exists, and nothing else.
-func (s *Store) Read(ctx context.Context) (*memdir.View, error) {
-	root, err := s.openRoot(false)
-	if err != nil {
-		return nil, err
-	}
-	return s.read(ctx, root)
-}
-
-func (s *Store) read(ctx context.Context, root *os.Root) (*memdir.View, error) {
-	v, err := memdir.Read(ctx, memdir.Disk(root), s.cache, s.opt.Limits)
+	r.View, err = memdir.Read(ctx, memdir.Disk(root), s.cache, s.opt.Limits)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.dir, err)
 	}
-	return v, nil
+	return r, nil
 }
 
 // gone tells of a memory directory that mem wrote to and that is not there any more.

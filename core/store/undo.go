@@ -163,7 +163,7 @@ func (s *Store) History(before, path string, limit int) (events []Event, more bo
 	all := s.journal.all()
 	by := undone(all)
 	for _, r := range slices.Backward(all) {
-		if r.again || before != "" && r.ID >= before {
+		if before != "" && r.ID >= before {
 			continue
 		}
 		if path != "" && !slices.ContainsFunc(r.Files, func(f FileRecord) bool { return f.Path == path }) {

@@ -21,13 +21,8 @@ type Ahead struct {
 	src  fs.FS
 	view *memdir.View // nil where it could not be read
 
-	expected *expectation // the last one, nil where there is none
-}
-
-// expectation is the check of what files will hold.
-type expectation struct {
-	texts    map[string]string
-	checked  chan struct{} // closed when the rest is there
+	texts    map[string]string // that are expected
+	checked  chan struct{}     // closed when the check of them is done; nil where there is none
 	snapshot *diagnostics.Snapshot
 	result   *diagnostics.Result // nil where it could not be made
 }
@@ -65,8 +60,7 @@ func aside(done chan<- struct{}, look func()) {
 }
 
 // Expect begins to check what files will hold, by path. began is a View that the writer
-// read with the cache of Options, nil where Read was called. It does not wait. Of several
-// expectations the last one counts.
+// read with the cache of Options, nil where Read was called. It does not wait.
 //
 // A memory that is shared with a team is not checked ahead: its rules compare both sides
 // as they are on disk.
@@ -74,9 +68,8 @@ func (a *Ahead) Expect(began *memdir.View, texts map[string]string) {
 	if shared, err := a.d.Shared(); shared != nil || err != nil {
 		return
 	}
-	e := &expectation{texts: texts, checked: make(chan struct{})}
-	a.expected = e
-	aside(e.checked, func() {
+	a.texts, a.checked = texts, make(chan struct{})
+	aside(a.checked, func() {
 		v := began
 		if v == nil && a.read != nil {
 			<-a.read
@@ -93,7 +86,7 @@ func (a *Ahead) Expect(began *memdir.View, texts map[string]string) {
 		s := a.d.snapshotOf(v, src, nil)
 		r, err := a.d.Check(a.ctx, s, diagnostics.Scope{Paths: slices.Sorted(maps.Keys(texts)), Late: true})
 		if err == nil {
-			e.snapshot, e.result = s, r
+			a.snapshot, a.result = s, r
 		}
 	})
 }
@@ -103,10 +96,10 @@ func (a *Ahead) Expect(began *memdir.View, texts map[string]string) {
 // of them; otherwise the files that changed, or went, are read and checked now, others as
 // they were when Read was called or later.
 func (a *Ahead) Check(left func(texts map[string]string) bool, changed, gone []string) (*diagnostics.Snapshot, *diagnostics.Result, error) {
-	if e := a.expected; e != nil && left(e.texts) {
-		<-e.checked
-		if e.result != nil {
-			return e.snapshot, e.result, nil
+	if a.checked != nil && left(a.texts) {
+		<-a.checked
+		if a.result != nil {
+			return a.snapshot, a.result, nil
 		}
 	}
 	s, err := a.after(slices.Concat(changed, gone))
